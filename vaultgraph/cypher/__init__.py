@@ -1,0 +1,1 @@
+"""The Cypher engine: tokens, clauses, bind, plan, rules, operators."""

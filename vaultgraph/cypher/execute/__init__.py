@@ -1,0 +1,1 @@
+"""Operators over Bindings: one column per variable."""

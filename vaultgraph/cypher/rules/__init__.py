@@ -1,0 +1,1 @@
+"""Plan rules: one pure function, plan to plan, a file."""

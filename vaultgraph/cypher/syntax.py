@@ -1,0 +1,361 @@
+"""The syntax tree of a query: frozen values with the span of text they came from.
+
+Made by cypher/clauses and cypher/expressions, checked and completed by cypher/bind, read by cypher/planner. Spans are
+left out of equality, so that a printed and parsed query equals its original.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal as Choice
+
+Span = tuple[int, int]  # 0-based half-open character offsets in the query text
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """Root of all tree values; ``at`` is the span in the query text."""
+
+    at: Span = field(default=(0, 0), compare=False, kw_only=True)
+
+
+# Expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Syntax):
+    """null, a boolean, an integer, a float or a string."""
+
+    value: None | bool | int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class ListLiteral(Syntax):
+    items: "tuple[Expression, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class MapLiteral(Syntax):
+    entries: "tuple[tuple[str, Expression], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter(Syntax):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variable(Syntax):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Property(Syntax):
+    subject: "Expression"
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index(Syntax):
+    """``subject[index]`` of a list, map, node or relationship."""
+
+    subject: "Expression"
+    index: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Syntax):
+    subject: "Expression"
+    start: "Expression | None"
+    stop: "Expression | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Syntax):
+    operator: Choice["NOT", "-", "+"]
+    operand: "Expression"
+
+
+BinaryOperator = Choice[
+    "+", "-", "*", "/", "%", "^", "||", "AND", "OR", "XOR", "IN", "=~", "STARTS WITH", "ENDS WITH", "CONTAINS"
+]
+ComparisonOperator = Choice["=", "<>", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Syntax):
+    operator: BinaryOperator
+    left: "Expression"
+    right: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Syntax):
+    """``first op1 e1 op2 e2 …``: a chain means the conjunction of its neighbours."""
+
+    first: "Expression"
+    rest: "tuple[tuple[ComparisonOperator, Expression], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull(Syntax):
+    operand: "Expression"
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HasLabels(Syntax):
+    """``n:A`` as a predicate of a node, or ``r:T`` of a relationship."""
+
+    subject: "Expression"
+    labels: "LabelExpression"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall(Syntax):
+    """``name`` is as written (with dots); functions are looked up case-insensitively. Aggregates are calls too."""
+
+    name: str
+    arguments: "tuple[Expression, ...]"
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CountStar(Syntax):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Syntax):
+    """Simple where ``subject`` is given, else searched; ``default`` None stands for null."""
+
+    subject: "Expression | None"
+    branches: "tuple[tuple[Expression, Expression], ...]"
+    default: "Expression | None"
+
+
+@dataclass(frozen=True, slots=True)
+class ListComprehension(Syntax):
+    variable: str
+    source: "Expression"
+    where: "Expression | None"
+    projection: "Expression | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantifier(Syntax):
+    kind: Choice["all", "any", "none", "single"]
+    variable: str
+    source: "Expression"
+    where: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce(Syntax):
+    accumulator: str
+    start: "Expression"
+    variable: str
+    source: "Expression"
+    step: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class PatternPredicate(Syntax):
+    """A path pattern used as a boolean, or ``EXISTS { pattern WHERE … }``."""
+
+    patterns: "tuple[PathPattern, ...]"
+    where: "Expression | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class PatternCount(Syntax):
+    """``COUNT { pattern WHERE … }`` and ``size((n)--())``."""
+
+    patterns: "tuple[PathPattern, ...]"
+    where: "Expression | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class PatternComprehension(Syntax):
+    """``[p = (a)-->(b) WHERE … | projection]``."""
+
+    pattern: "PathPattern"
+    where: "Expression | None"
+    projection: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class MapProjection(Syntax):
+    """``n {.a, .*, key: expression, other}``: entries are (key, expression), ``everything`` is ``.*``."""
+
+    subject: "Expression"
+    entries: "tuple[tuple[str, Expression], ...]"
+    everything: bool
+
+
+Expression = (
+    Literal
+    | ListLiteral
+    | MapLiteral
+    | Parameter
+    | Variable
+    | Property
+    | Index
+    | Slice
+    | Unary
+    | Binary
+    | Comparison
+    | IsNull
+    | HasLabels
+    | FunctionCall
+    | CountStar
+    | Case
+    | ListComprehension
+    | Quantifier
+    | Reduce
+    | PatternPredicate
+    | PatternCount
+    | PatternComprehension
+    | MapProjection
+)
+
+
+# Patterns
+
+
+@dataclass(frozen=True, slots=True)
+class LabelName(Syntax):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAnd(Syntax):
+    """``A:B`` and ``A&B``."""
+
+    parts: "tuple[LabelExpression, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOr(Syntax):
+    parts: "tuple[LabelExpression, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelNot(Syntax):
+    part: "LabelExpression"
+
+
+LabelExpression = LabelName | LabelAnd | LabelOr | LabelNot
+
+
+@dataclass(frozen=True, slots=True)
+class NodePattern(Syntax):
+    """After binding ``variable`` is never None; hidden names start with a space."""
+
+    variable: str | None
+    labels: LabelExpression | None = None
+    properties: MapLiteral | Parameter | None = None
+    where: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipPattern(Syntax):
+    """``length`` is None for one hop, else (least, most); most None is unbounded. Types empty: any type."""
+
+    variable: str | None
+    types: tuple[str, ...]
+    direction: Choice["out", "in", "both"]
+    length: tuple[int, int | None] | None = None
+    properties: MapLiteral | Parameter | None = None
+    where: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern(Syntax):
+    """``nodes`` has one more than ``relationships``; they alternate. ``shortest``: shortestPath / allShortestPaths."""
+
+    variable: str | None
+    nodes: tuple[NodePattern, ...]
+    relationships: tuple[RelationshipPattern, ...]
+    shortest: Choice["one", "all"] | None = None
+
+
+# Clauses
+
+
+@dataclass(frozen=True, slots=True)
+class Match(Syntax):
+    patterns: tuple[PathPattern, ...]
+    where: Expression | None
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unwind(Syntax):
+    source: Expression
+    variable: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionItem(Syntax):
+    """``name`` is the alias, or the text as written where there is none (``aliased`` False)."""
+
+    expression: Expression
+    name: str
+    aliased: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OrderItem(Syntax):
+    expression: Expression
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Projection(Syntax):
+    """The common part of WITH and RETURN. ``star`` is False after binding: the items are then spelled out."""
+
+    items: tuple[ProjectionItem, ...]
+    star: bool
+    distinct: bool
+    order: tuple[OrderItem, ...]
+    skip: Expression | None
+    limit: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class With(Syntax):
+    projection: Projection
+    where: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Syntax):
+    projection: Projection
+
+
+@dataclass(frozen=True, slots=True)
+class CallProcedure(Syntax):
+    """``yields`` are (result column, variable); None stands for no YIELD part, ``star`` for ``YIELD *``."""
+
+    name: str
+    arguments: tuple[Expression, ...] | None
+    yields: tuple[tuple[str, str], ...] | None
+    star: bool
+    where: Expression | None
+
+
+Clause = Match | Unwind | With | Return | CallProcedure
+
+
+@dataclass(frozen=True, slots=True)
+class SingleQuery(Syntax):
+    clauses: tuple[Clause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Syntax):
+    """Parts joined by UNION; ``union_all[i]`` says how part i + 1 is joined. All parts have the same columns."""
+
+    parts: tuple[SingleQuery, ...]
+    union_all: tuple[bool, ...] = ()
+    mode: Choice["run", "explain", "profile"] = "run"
+    csv: bool = False

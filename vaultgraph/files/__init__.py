@@ -1,0 +1,1 @@
+"""The sandboxed folder: stat pass, reads, grep, listing and image headers."""

@@ -1,0 +1,1 @@
+"""The immutable columnar property graph, its builder and its storage."""

@@ -1,0 +1,74 @@
+"""Property columns: typed segments over ranges of node or relationship ids, and gathering from them.
+
+A property has one Column. It is cut into segments so that each label keeps its own type: a segment is one typed Series
+over consecutive ids. Cells outside every segment are null. A segment whose cells differ in type is a variant segment: a
+struct that keeps every cell's own kind, so that a number stays a number beside a text.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+Ids = npt.NDArray[np.int64]  # node or relationship ids; -1 stands for null
+
+VARIANT: Final = pl.Struct({"kind": pl.UInt8, "number": pl.Int64, "real": pl.Float64, "text": pl.String})
+"""dtype of a variant segment; `kind` holds note.records.ValueKind codes, JSON also stands for lists; 0 is null."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Values of the ids ``first`` … ``first + len(series) - 1``.
+
+    ``series.dtype``: Boolean, Int64, Float64, String, Date, Datetime("us"), Datetime("us", "UTC"), a List of one of
+    these, or VARIANT.
+    """
+
+    first: int
+    series: pl.Series
+
+    @property
+    def stop(self) -> int:
+        """One past the last id."""
+        return self.first + len(self.series)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One property: segments sorted by ``first``, never overlapping, never empty."""
+
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """One typed part of a gather: ``rows`` are positions in the asked ids, ``series`` their values (same length).
+
+    ``rows`` is None where the part answers every asked id, in order.
+    """
+
+    rows: npt.NDArray[np.int64] | None
+    series: pl.Series
+
+
+def gather(column: Column | None, ids: Ids) -> list[Gathered]:
+    """The values of ``ids`` (any order, repeats and -1 allowed), a part for each segment touched.
+
+    Ids outside every segment are in no part: they are null. A single segment that covers all ids answers in one part
+    without a mask.
+    """
+    if column is None or not len(ids):
+        return []
+    parts: list[Gathered] = []
+    low, high = int(ids.min()), int(ids.max())
+    for segment in column.segments:
+        if segment.stop <= low or segment.first > high:
+            continue
+        if segment.first <= low and high < segment.stop:
+            return [Gathered(None, segment.series.gather(ids - segment.first))]
+        rows = np.flatnonzero((ids >= segment.first) & (ids < segment.stop))
+        if len(rows):
+            parts.append(Gathered(rows, segment.series.gather(ids[rows] - segment.first)))
+    return parts

@@ -1,0 +1,69 @@
+"""Compressed adjacency of one relationship type in one direction, and expansion by gathering.
+
+Built once with numpy, never changed. Only the range of nodes that have a relationship of the type is covered, so that a
+rare type costs little in a large graph.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array32 = npt.NDArray[np.uint32]
+Ids = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Csr:
+    """Adjacency of the nodes ``first`` … ``first + len(offsets) - 2``.
+
+    ``offsets: uint32[n+1]``; the neighbours of node ``first + i`` are ``neighbours[offsets[i]:offsets[i+1]]``, sorted;
+    ``rows: uint32[m]`` the row of each relationship in its table, aligned with ``neighbours``.
+    """
+
+    first: int
+    offsets: Array32
+    neighbours: Array32
+    rows: Array32
+
+    def degrees(self, ids: Ids) -> Ids:
+        """How many relationships each of ``ids`` has here: ``int64[len(ids)]``; 0 for -1 and for uncovered nodes."""
+        starts, stops = self._bounds(ids)
+        return stops - starts
+
+    def expand(self, ids: Ids) -> tuple[Ids, Ids, Ids]:
+        """All relationships of ``ids``: (position in ``ids``, neighbour, relationship row), each ``int64[k]``.
+
+        Ordered by position, then neighbour.
+        """
+        starts, stops = self._bounds(ids)
+        counts = stops - starts
+        total = int(counts.sum())
+        positions = np.repeat(np.arange(len(ids), dtype=np.int64), counts)
+        before = np.cumsum(counts) - counts
+        slots = np.arange(total, dtype=np.int64) + np.repeat(starts - before, counts)
+        return positions, self.neighbours[slots].astype(np.int64), self.rows[slots].astype(np.int64)
+
+    def _bounds(self, ids: Ids) -> tuple[Ids, Ids]:
+        local = ids - self.first
+        covered = (local >= 0) & (local < len(self.offsets) - 1)
+        local = np.where(covered, local, 0)
+        if len(self.offsets) < 2:
+            zero = np.zeros(len(ids), dtype=np.int64)
+            return zero, zero
+        starts = self.offsets[local].astype(np.int64)
+        stops = np.where(covered, self.offsets[local + 1].astype(np.int64), starts)
+        return starts, stops
+
+
+def build_csr(from_ids: Array32, to_ids: Array32) -> Csr:
+    """The adjacency of relationships given by their end nodes, ``uint32[m]`` each; row i is relationship i."""
+    if not len(from_ids):
+        empty = np.zeros(0, dtype=np.uint32)
+        return Csr(0, np.zeros(1, dtype=np.uint32), empty, empty)
+    order = np.lexsort((to_ids, from_ids)).astype(np.uint32)
+    first, last = int(from_ids.min()), int(from_ids.max())
+    counts = np.bincount(from_ids.astype(np.int64) - first, minlength=last - first + 1)
+    offsets = np.zeros(len(counts) + 1, dtype=np.uint32)
+    np.cumsum(counts, out=offsets[1:])
+    return Csr(first, offsets, to_ids[order], order)

@@ -1,0 +1,100 @@
+"""The immutable property graph: labelled node ranges, property columns, relationships with adjacency both ways.
+
+Made by graph/build or read from a .kgl file by graph/store; read by cypher/ and serve/. Nodes with the same label set
+lie side by side, so a label is a few ranges of ids and never a lookup.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from vaultgraph.graph.columns import Column, Ids
+from vaultgraph.graph.csr import Array32, Csr
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """The nodes ``first`` … ``stop - 1``, which all have exactly ``labels`` (in the order to show them, maybe none)."""
+
+    labels: tuple[str, ...]
+    first: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipTable:
+    """All relationships of one type; row r has the global id ``first + r``.
+
+    ``sources`` and ``targets``: ``uint32[m]`` node ids, sorted by (source, target). ``outgoing`` leads from sources to
+    targets, ``incoming`` back. ``columns`` are indexed by row, not by global id.
+    """
+
+    type: str
+    first: int
+    sources: Array32
+    targets: Array32
+    outgoing: Csr
+    incoming: Csr
+    columns: Mapping[str, Column]
+
+    @property
+    def stop(self) -> int:
+        """One past the last global relationship id."""
+        return self.first + len(self.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Nodes ``0 … node_count - 1`` and relationships ``0 … relationship_count - 1`` of one generation.
+
+    ``groups`` are sorted by ``first`` and cover every node once. ``node_columns`` are indexed by node id.
+    ``relationships`` is keyed by type, in the order of ``first``; their id ranges cover every relationship once.
+    """
+
+    node_count: int
+    groups: tuple[NodeGroup, ...]
+    node_columns: Mapping[str, Column]
+    relationships: Mapping[str, RelationshipTable]
+
+    @property
+    def relationship_count(self) -> int:
+        """How many relationships there are, of all types."""
+        return sum(len(table.sources) for table in self.relationships.values())
+
+
+def label_counts(graph: Graph) -> dict[str, int]:
+    """Every label with its number of nodes, most nodes first, then by name."""
+    counts: dict[str, int] = {}
+    for group in graph.groups:
+        for label in group.labels:
+            counts[label] = counts.get(label, 0) + group.stop - group.first
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def ranges_of_label(graph: Graph, label: str) -> list[tuple[int, int]]:
+    """The node id ranges (first, stop) that carry ``label``, ascending, neighbours merged; none for an unknown one."""
+    ranges: list[tuple[int, int]] = []
+    for group in graph.groups:
+        if label in group.labels and group.first < group.stop:
+            if ranges and ranges[-1][1] == group.first:
+                ranges[-1] = (ranges[-1][0], group.stop)
+            else:
+                ranges.append((group.first, group.stop))
+    return ranges
+
+
+def group_index(graph: Graph, ids: Ids) -> Ids:
+    """The index in ``graph.groups`` of each node id, ``int64[len(ids)]``; ids must be valid nodes."""
+    starts = np.array([group.first for group in graph.groups], dtype=np.int64)
+    return np.searchsorted(starts, ids, side="right") - 1
+
+
+def tables_of(graph: Graph, ids: Ids) -> list[tuple[RelationshipTable, Ids]]:
+    """The relationship tables that hold the global ids ``ids``, each with the positions in ``ids`` it holds."""
+    found: list[tuple[RelationshipTable, Ids]] = []
+    for table in graph.relationships.values():
+        positions = np.flatnonzero((ids >= table.first) & (ids < table.stop))
+        if len(positions):
+            found.append((table, positions))
+    return found

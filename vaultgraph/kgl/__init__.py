@@ -1,0 +1,1 @@
+"""The .kgl container: mapped, checked sections of Arrow data."""

@@ -1,0 +1,1 @@
+"""Reading notes: bytes of Markdown files to a RecordTable of columns."""

@@ -1,0 +1,172 @@
+"""What notes state, as columns: the RecordTable.
+
+The one value between reading and building. It is a pure function of (path, bytes) rows; nothing here is resolved against
+other notes. Rows of a path can be dropped or replaced without touching the others' content, which is what a refresh
+does. One schema a table, below; ``note`` is always the row of the note in ``notes``, and every table is sorted by it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+
+class ValueKind(IntEnum):
+    """The type of one property cell; codes are part of the ``.kgl`` format."""
+
+    TEXT = 1
+    INTEGER = 2
+    FLOAT = 3
+    BOOLEAN = 4
+    DATE = 5
+    LOCAL_DATETIME = 6
+    UTC_DATETIME = 7
+    EMPTY_LIST = 8
+    JSON = 9
+
+
+class LinkSyntax(IntEnum):
+    """How a link is written; codes are part of the ``.kgl`` format."""
+
+    WIKILINK = 1  # [[T]] and ![[T]] in a body
+    MARKDOWN = 2  # [t](p), ![t](p), [t][ref]
+    URL = 3  # any link to http(s): <https://…>, bare, [t](https://…), ![t](https://…)
+    FRONTMATTER = 4  # a wikilink inside a property; `property` names the key
+    CANVAS = 5  # a card of a canvas that names a file
+
+
+NOTES: Final = pl.Schema(
+    {
+        "path": pl.String,  # vault-relative, POSIX, as the disk spells it; unique, sorted by code point
+        "hash": pl.Binary,  # BLAKE2b-128 of the file's bytes
+        "size_bytes": pl.Int64,
+        "is_canvas": pl.Boolean,  # a JSON Canvas file, not a note
+        "is_skipped": pl.Boolean,  # kg_skip: true; known, but not in the graph
+        "title": pl.String,  # title: → name: → first heading → stem
+        "body": pl.String,  # verbatim, without frontmatter and BOM; null where the file is not UTF-8; canvas: null
+        "body_line": pl.Int32,  # 1-based line of the file on which the body starts
+    }
+)
+PROPERTIES: Final = pl.Schema(
+    {
+        "note": pl.UInt32,
+        "key": pl.String,  # as written; nested maps flattened with dots
+        "ordinal": pl.Int32,  # -1: a scalar cell; 0…: an item of a list
+        "kind": pl.UInt8,  # ValueKind
+        "number": pl.Int64,  # INTEGER value, BOOLEAN 0/1, DATE days and *_DATETIME microseconds since 1970
+        "real": pl.Float64,  # FLOAT value
+        "text": pl.String,  # TEXT value; JSON: a map or list inside a list, as JSON text
+        "line": pl.Int32,  # 1-based line of the key in the file
+    }
+)
+LINKS: Final = pl.Schema(
+    {
+        "note": pl.UInt32,
+        "line": pl.Int32,  # 1-based line of the file
+        "syntax": pl.UInt8,  # LinkSyntax
+        "is_embed": pl.Boolean,  # written with a leading !
+        "target": pl.String,  # percent-decoded for Markdown links, without anchor; "" is a link to the note itself
+        "anchor": pl.String,  # after the first #, decoded; null where absent
+        "display": pl.String,  # shown text or image alt text, without a size; null where absent
+        "width": pl.Int32,
+        "height": pl.Int32,
+        "section": pl.String,  # text of the nearest heading above, of any level; null before the first
+        "type": pl.String,  # an explicit UPPER_SNAKE link title; null otherwise
+        "property": pl.String,  # frontmatter key (FRONTMATTER only)
+    }
+)
+TAGS: Final = pl.Schema(
+    {
+        "note": pl.UInt32,
+        "line": pl.Int32,
+        "tag": pl.String,  # without #, as written
+        "is_inline": pl.Boolean,  # in the body; false: in frontmatter `tags:`
+    }
+)
+HEADINGS: Final = pl.Schema({"note": pl.UInt32, "line": pl.Int32, "level": pl.UInt8, "text": pl.String})
+BLOCKS: Final = pl.Schema({"note": pl.UInt32, "line": pl.Int32, "id": pl.String})  # id without ^
+PROBLEMS: Final = pl.Schema(
+    {
+        "note": pl.UInt32,
+        "line": pl.Int32,  # null where the whole file is meant
+        "code": pl.String,  # kebab-case, listed in VAULT.md
+        "severity": pl.String,  # error, warning, info
+        "message": pl.String,
+    }
+)
+
+SCHEMAS: Final[dict[str, pl.Schema]] = {
+    "notes": NOTES,
+    "properties": PROPERTIES,
+    "links": LINKS,
+    "tags": TAGS,
+    "headings": HEADINGS,
+    "blocks": BLOCKS,
+    "problems": PROBLEMS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTable:
+    """Seven frames, each with the schema of the same name; ``note`` columns index ``notes``, all sorted by it."""
+
+    notes: pl.DataFrame
+    properties: pl.DataFrame
+    links: pl.DataFrame
+    tags: pl.DataFrame
+    headings: pl.DataFrame
+    blocks: pl.DataFrame
+    problems: pl.DataFrame
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The frames by name, in the order of ``SCHEMAS``."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def empty_records() -> RecordTable:
+    """A RecordTable of no notes."""
+    return RecordTable(**{name: schema.to_frame() for name, schema in SCHEMAS.items()})
+
+
+def without_paths(records: RecordTable, paths: Sequence[str]) -> RecordTable:
+    """The records without the notes at ``paths`` (unknown ones are ignored); order is kept."""
+    keep = ~records.notes["path"].is_in(list(paths))
+    return _gather_notes(records, keep.to_numpy())
+
+
+def merge_records(old: RecordTable, new: RecordTable) -> RecordTable:
+    """``old`` with the notes of ``new`` added; a path in both takes the rows of ``new``. Sorted by path."""
+    kept = without_paths(old, new.notes["path"].to_list())
+    shift = kept.notes.height
+    stacked = {name: pl.concat([frame, _shifted(new.tables()[name], shift)]) for name, frame in kept.tables().items()}
+    order = stacked["notes"]["path"].arg_sort().to_numpy()
+    position = np.empty(len(order), dtype=np.uint32)
+    position[order] = np.arange(len(order), dtype=np.uint32)
+    return RecordTable(
+        notes=stacked["notes"][order],
+        **{
+            name: frame.with_columns(note=pl.Series(position[frame["note"].to_numpy()])).sort(
+                "note", maintain_order=True
+            )
+            for name, frame in stacked.items()
+            if name != "notes"
+        },
+    )
+
+
+def _shifted(frame: pl.DataFrame, shift: int) -> pl.DataFrame:
+    return frame.with_columns((pl.col("note") + shift).cast(pl.UInt32)) if "note" in frame.columns else frame
+
+
+def _gather_notes(records: RecordTable, keep: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> RecordTable:
+    position = (np.cumsum(keep) - 1).astype(np.uint32)
+    kept = {"notes": records.notes.filter(pl.Series(keep))}
+    for name, frame in records.tables().items():
+        if name != "notes":
+            rows = frame["note"].to_numpy()
+            chosen = keep[rows]
+            kept[name] = frame.filter(pl.Series(chosen)).with_columns(note=pl.Series(position[rows[chosen]]))
+    return RecordTable(**kept)

@@ -1,0 +1,1 @@
+"""The parsed configuration a vault carries in its .kglite folder."""

@@ -1,0 +1,1 @@
+"""The server: one table of operations, its answers and the MCP transport."""

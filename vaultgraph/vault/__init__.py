@@ -1,0 +1,1 @@
+"""The open vault: snapshot, refresh and watching."""
