@@ -157,6 +157,21 @@ def merge_records(old: RecordTable, new: RecordTable) -> RecordTable:
     )
 
 
+def concat_records(parts: Sequence[RecordTable]) -> RecordTable:
+    """The notes of all ``parts``, which must follow each other in path order and share no path."""
+    if not parts:
+        return empty_records()
+    shifts = np.cumsum([0, *(part.notes.height for part in parts)])
+    return RecordTable(
+        **{
+            name: pl.concat(
+                [_shifted(part.tables()[name], int(shift)) for part, shift in zip(parts, shifts, strict=False)]
+            )
+            for name in SCHEMAS
+        }
+    )
+
+
 def _shifted(frame: pl.DataFrame, shift: int) -> pl.DataFrame:
     return frame.with_columns((pl.col("note") + shift).cast(pl.UInt32)) if "note" in frame.columns else frame
 

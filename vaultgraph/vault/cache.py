@@ -1,0 +1,71 @@
+"""The cache file of a vault: where it lies, loading it, and writing it without ever failing the caller.
+
+A cache is only ever a saved computation. What cannot be read is rebuilt, what cannot be written is said in one line, and
+a file of another program is never overwritten.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from vaultgraph.errors import CorruptKglError, ForeignKglError, KglError, KglVersionError
+from vaultgraph.graph.build import Built
+from vaultgraph.graph.store import load, save
+from vaultgraph.vault.refresh import State
+
+CacheChoice = Literal["default"] | str | os.PathLike[str] | None
+DEFAULT_CACHE: Final = ".kglite/graph.kgl"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheFile:
+    """``path`` of the cache; ``is_writable`` False after a reason not to write it was found; ``remark`` says it."""
+
+    path: Path
+    is_writable: bool = True
+    remark: str | None = None
+
+
+def choose_cache(folder: Path, choice: CacheChoice) -> CacheFile | None:
+    """The cache of the vault at ``folder``: None for no cache, "default" for the one inside the vault."""
+    if choice is None:
+        return None
+    return CacheFile(folder / DEFAULT_CACHE if choice == "default" else Path(choice).expanduser().absolute())
+
+
+def load_cache(cache: CacheFile) -> tuple[State | None, CacheFile]:
+    """The state saved in the cache, or None; and the cache with what was learned about it."""
+    try:
+        stored = load(cache.path)
+    except FileNotFoundError:
+        return None, cache
+    except ForeignKglError as error:
+        return None, CacheFile(cache.path, is_writable=False, remark=error.message)
+    except (CorruptKglError, KglVersionError) as error:
+        return None, CacheFile(cache.path, remark=f"rebuilt: {error.message}")
+    except KglError as error:
+        return None, CacheFile(cache.path, is_writable=False, remark=error.message)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        return None, CacheFile(cache.path, is_writable=False, remark=f"{cache.path} cannot be read ({reason})")
+    built = Built(graph=stored.graph, problems=stored.problems, counts=stored.counts)
+    return State(stored.records, None, built, stored.files, stored.profile, stored.profile_hash), cache
+
+
+def write_cache(cache: CacheFile, state: State) -> CacheFile:
+    """Save ``state``; the returned cache says how it went. Never raises for a file system that refuses."""
+    if state.built is None or state.files is None:
+        return cache
+    try:
+        cache.path.parent.mkdir(parents=True, exist_ok=True)
+        save(cache.path, state.records, state.built, state.files, state.profile_hash)
+    except (OSError, KglError) as error:
+        reason = error.message if isinstance(error, KglError) else (error.strerror or type(error).__name__)
+        return CacheFile(
+            cache.path,
+            is_writable=False,
+            remark=f"not written to {cache.path} ({reason}); the next start builds again. --vault-cache PATH puts it "
+            "elsewhere, --vault-cache none goes without",
+        )
+    return CacheFile(cache.path, remark=f"written to {cache.path}")

@@ -1,0 +1,200 @@
+"""One pass from the folder to a new state: stat, read what changed, parse it, rebuild the columns.
+
+A first build, an open from the cache and the refresh after one edit are the same call with another starting state.
+Nothing here is kept between calls; vault/vault owns the state and decides when to call.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from vaultgraph.errors import FileError
+from vaultgraph.files.root import VaultRoot
+from vaultgraph.files.stamps import Stamps, is_canvas, is_note, read_files, scan
+from vaultgraph.graph.build import Built, build_graph
+from vaultgraph.graph.store import with_mtimes
+from vaultgraph.note.read import content_hash, read_notes
+from vaultgraph.note.records import RecordTable, concat_records, merge_records, without_paths
+from vaultgraph.profile.settings import Profile
+from vaultgraph.profile.vault_yaml import load_profile
+
+Progress = Callable[[str, int, int], None]  # phase, done, total
+
+BATCH_BYTES: Final = 16_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
+CONFIGURATION: Final = (".kglite/vault.yaml", ".kglite/vaultgraph.yaml")
+CONFIGURATION_BYTES: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a refresh starts from and ends with.
+
+    ``stamps`` None: the records come from a cache and no stamp of this machine is known, so every note is hashed.
+    ``built.graph`` carries mtimes; ``files`` are the (path, size_bytes) rows the graph was built with.
+    """
+
+    records: RecordTable
+    stamps: Stamps | None
+    built: Built | None
+    files: pl.DataFrame | None
+    profile: Profile
+    profile_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """The new state, whether the graph differs from the old one, notes parsed, and milliseconds by phase."""
+
+    state: State
+    changed: bool
+    parsed: int
+    phases_ms: dict[str, float]
+
+
+def read_profile(root: VaultRoot) -> tuple[Profile, bytes]:
+    """The vault's configuration and the hash of its bytes (16 bytes).
+
+    Raises:
+        ProfileError: a configuration file is refused.
+    """
+    contents: dict[str, bytes | None] = {}
+    for path in CONFIGURATION:
+        try:
+            contents[path] = root.read_bytes(path, most_bytes=CONFIGURATION_BYTES)
+        except FileError:
+            contents[path] = None
+    digest = hashlib.blake2b(digest_size=16)
+    for path, data in contents.items():
+        digest.update(f"{path}\0{-1 if data is None else len(data)}\0".encode())
+        digest.update(data or b"")
+    return load_profile(contents.get), digest.digest()
+
+
+def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progress: Progress | None) -> Refreshed:
+    """Bring ``old`` (None: nothing is known) up to what the folder holds now.
+
+    ``touched`` are vault-relative paths known to have been written: they are read even where size and mtime are equal.
+
+    Raises:
+        ProfileError: the configuration is refused; the caller keeps the old state.
+        BuildError: the folder cannot be listed.
+    """
+    clock = _Clock()
+    profile, profile_hash = read_profile(root)
+    stamps = scan(root, profile.skip_dirs)
+    clock.lap("stat")
+    files = _read_by_build(stamps, profile)
+    known = old.records if old else None
+    suspects = _suspects(files, old, touched)
+    fresh, parsed, problems = _read(root, suspects, known, progress)
+    clock.lap("read")
+    records, records_changed = _replace(known, fresh, set(files["path"].to_list()))
+    clock.lap("merge")
+    sizes = stamps.files.select("path", "size_bytes")
+    unchanged = (
+        old is not None
+        and old.built is not None
+        and not records_changed
+        and not problems
+        and old.profile_hash == profile_hash
+        and old.files is not None
+        and old.files.equals(sizes)
+    )
+    if progress:
+        progress("link", 0, 1)
+    built = old.built if unchanged and old and old.built else build_graph(records, _with(stamps, problems), profile)
+    clock.lap("build")
+    built = Built(graph=with_mtimes(built.graph, stamps), problems=built.problems, counts=built.counts)
+    clock.lap("mtimes")
+    state = State(records, stamps, built, sizes, profile, profile_hash)
+    return Refreshed(state, not unchanged, parsed, clock.phases_ms)
+
+
+def _read_by_build(stamps: Stamps, profile: Profile) -> pl.DataFrame:
+    """The stamps of files whose content is read: notes, and canvases where the profile says so."""
+    wanted = [is_note(path) or (profile.canvas and is_canvas(path)) for path in stamps.files["path"].to_list()]
+    return stamps.files.filter(pl.Series(wanted, dtype=pl.Boolean))
+
+
+def _suspects(files: pl.DataFrame, old: State | None, touched: Collection[str]) -> pl.DataFrame:
+    """The files to read: all of them unless their stamps are known, else those that differ or were touched."""
+    if old is None or old.stamps is None:
+        return files
+    known = old.stamps.files.with_columns(known=pl.lit(value=True))
+    joined = files.join(known, on=["path", "size_bytes", "mtime_ns"], how="left", maintain_order="left")
+    return joined.filter(pl.col("known").is_null() | pl.col("path").is_in(list(touched))).drop("known")
+
+
+def _read(
+    root: VaultRoot, suspects: pl.DataFrame, known: RecordTable | None, progress: Progress | None
+) -> tuple[RecordTable | None, int, list[tuple[str, int | None, str, str, str]]]:
+    """Parse those of ``suspects`` whose content differs from ``known``, in batches bounded by bytes."""
+    hashes = dict(zip(known.notes["path"], known.notes["hash"], strict=True)) if known else {}
+    paths, sizes = suspects["path"].to_list(), suspects["size_bytes"].to_list()
+    parts: list[RecordTable] = []
+    problems: list[tuple[str, int | None, str, str, str]] = []
+    parsed = 0
+    first = 0
+    while first < len(paths):
+        stop = _batch_stop(sizes, first)
+        if progress:
+            progress("read", first, len(paths))
+        contents, faults = read_files(root, paths[first:stop], sizes[first:stop])
+        problems.extend(faults)
+        changed = [
+            (path, data)
+            for path, data in zip(paths[first:stop], contents, strict=True)
+            if data is not None and hashes.get(path) != content_hash(data)
+        ]
+        if changed:
+            parts.append(read_notes([path for path, _ in changed], [data for _, data in changed]))
+            parsed += len(changed)
+        first = stop
+    return (concat_records(parts) if parts else None), parsed, problems
+
+
+def _batch_stop(sizes: list[int], first: int) -> int:
+    total = 0
+    for index in range(first, len(sizes)):
+        total += sizes[index]
+        if total > BATCH_BYTES and index > first:
+            return index
+    return len(sizes)
+
+
+def _replace(known: RecordTable | None, fresh: RecordTable | None, present: set[str]) -> tuple[RecordTable, bool]:
+    """The records of the notes that are ``present``, with the ``fresh`` ones in place; and whether anything changed."""
+    records = known or concat_records([])
+    gone = [path for path in records.notes["path"] if path not in present]
+    if gone:
+        records = without_paths(records, gone)
+    if fresh is not None:
+        records = merge_records(records, fresh) if records.notes.height else fresh
+    return records, known is None or bool(gone) or fresh is not None
+
+
+def _with(stamps: Stamps, problems: list[tuple[str, int | None, str, str, str]]) -> Stamps:
+    """The stamps with the problems of reading added to those of the stat pass."""
+    if not problems:
+        return stamps
+    rows = pl.DataFrame(problems, schema=stamps.problems.schema, orient="row")
+    return Stamps(stamps.files, stamps.folders, stamps.aliases, pl.concat([stamps.problems, rows]))
+
+
+class _Clock:
+    """Milliseconds between laps, by name."""
+
+    __slots__ = ("_last", "phases_ms")
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self.phases_ms: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.phases_ms[name] = round((now - self._last) * 1000, 2)
+        self._last = now

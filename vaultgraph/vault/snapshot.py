@@ -1,0 +1,63 @@
+"""The snapshot and its report: what one generation of a vault answers from.
+
+Immutable; vault/vault swaps one for the next by a single assignment, so queries in flight keep theirs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import polars as pl
+
+from vaultgraph.files.stamps import Stamps
+from vaultgraph.graph.graph import Graph
+from vaultgraph.graph.schema import Schema
+from vaultgraph.profile.settings import Profile
+
+Origin = Literal["built", "cache", "refreshed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the last build or refresh found.
+
+    ``labels`` and ``types``: names with counts, most first. ``counts``: dangling_links, missing_attachments and the
+    like. ``problems``: path, line, code, severity, message. ``parsed``: notes read and parsed for this generation.
+    ``phases_ms``: milliseconds by phase. ``cache``: one line about the cache file, None without one.
+    """
+
+    files: int
+    notes: int
+    nodes: int
+    relationships: int
+    labels: Mapping[str, int]
+    types: Mapping[str, int]
+    counts: Mapping[str, int]
+    problems: pl.DataFrame
+    phases_ms: Mapping[str, float]
+    origin: Origin
+    parsed: int
+    cache: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One generation.
+
+    ``stale`` is None while the snapshot is what the folder says, else "since <UTC time>: <reason>".
+    """
+
+    generation: int
+    graph: Graph
+    schema: Schema
+    stamps: Stamps
+    profile: Profile
+    report: Report
+    built_at: datetime
+    stale: str | None = None
+
+    @property
+    def problems(self) -> pl.DataFrame:
+        """path, line, code, severity, message; sorted by path and line."""
+        return self.report.problems
