@@ -1,7 +1,7 @@
 """The cache file of a vault: where it lies, loading it, and writing it without ever failing the caller.
 
-A cache is only ever a saved computation. What cannot be read is rebuilt, what cannot be written is said in one line, and
-a file of another program is never overwritten.
+A cache is only ever a saved computation. What cannot be read is rebuilt, what cannot be written is said in one line,
+and a file of another program is never overwritten.
 """
 
 import os
@@ -50,16 +50,21 @@ def load_cache(cache: CacheFile) -> tuple[State | None, CacheFile]:
         reason = error.strerror or type(error).__name__
         return None, CacheFile(cache.path, is_writable=False, remark=f"{cache.path} cannot be read ({reason})")
     built = Built(graph=stored.graph, problems=stored.problems, counts=stored.counts)
-    return State(stored.records, None, built, stored.files, stored.profile, stored.profile_hash), cache
+    return State(stored.records, None, built, stored.inputs_hash), cache
 
 
 def write_cache(cache: CacheFile, state: State) -> CacheFile:
     """Save ``state``; the returned cache says how it went. Never raises for a file system that refuses."""
-    if state.built is None or state.files is None:
-        return cache
     try:
         cache.path.parent.mkdir(parents=True, exist_ok=True)
-        save(cache.path, state.records, state.built, state.files, state.profile_hash)
+        save(
+            cache.path,
+            records=state.records,
+            graph=state.built.graph,
+            problems=state.built.problems,
+            counts=state.built.counts,
+            inputs_hash=state.inputs_hash,
+        )
     except (OSError, KglError) as error:
         reason = error.message if isinstance(error, KglError) else (error.strerror or type(error).__name__)
         return CacheFile(

@@ -16,6 +16,7 @@ from vaultgraph.errors import FileError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.files.stamps import Stamps, is_canvas, is_note, read_files, scan
 from vaultgraph.graph.build import Built, build_graph
+from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.store import with_mtimes
 from vaultgraph.note.read import content_hash, read_notes
 from vaultgraph.note.records import RecordTable, concat_records, merge_records, without_paths
@@ -34,22 +35,25 @@ class State:
     """What a refresh starts from and ends with.
 
     ``stamps`` None: the records come from a cache and no stamp of this machine is known, so every note is hashed.
-    ``built.graph`` carries mtimes; ``files`` are the (path, size_bytes) rows the graph was built with.
+    ``inputs_hash`` covers what the graph was built from beside the notes: configuration, file list, links on disk.
     """
 
     records: RecordTable
     stamps: Stamps | None
-    built: Built | None
-    files: pl.DataFrame | None
-    profile: Profile
-    profile_hash: bytes
+    built: Built
+    inputs_hash: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """The new state, whether the graph differs from the old one, notes parsed, and milliseconds by phase."""
+    """The new state, whether its graph differs from the old one, notes parsed, and milliseconds by phase.
+
+    ``graph`` is the state's graph with this machine's modification times.
+    """
 
     state: State
+    graph: Graph
+    profile: Profile
     changed: bool
     parsed: int
     phases_ms: dict[str, float]
@@ -86,32 +90,38 @@ def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progre
     clock = _Clock()
     profile, profile_hash = read_profile(root)
     stamps = scan(root, profile.skip_dirs)
+    inputs_hash = _inputs_hash(profile_hash, stamps)
     clock.lap("stat")
     files = _read_by_build(stamps, profile)
     known = old.records if old else None
-    suspects = _suspects(files, old, touched)
-    fresh, parsed, problems = _read(root, suspects, known, progress)
+    fresh, parsed, problems = _read(root, _suspects(files, old, touched), known, progress)
     clock.lap("read")
     records, records_changed = _replace(known, fresh, set(files["path"].to_list()))
     clock.lap("merge")
-    sizes = stamps.files.select("path", "size_bytes")
-    unchanged = (
-        old is not None
-        and old.built is not None
-        and not records_changed
-        and not problems
-        and old.profile_hash == profile_hash
-        and old.files is not None
-        and old.files.equals(sizes)
-    )
     if progress:
         progress("link", 0, 1)
-    built = old.built if unchanged and old and old.built else build_graph(records, _with(stamps, problems), profile)
+    same = old is not None and not records_changed and not problems and old.inputs_hash == inputs_hash
+    built = old.built if same and old else build_graph(records, _with(stamps, problems), profile)
     clock.lap("build")
-    built = Built(graph=with_mtimes(built.graph, stamps), problems=built.problems, counts=built.counts)
+    graph = with_mtimes(built.graph, stamps)
     clock.lap("mtimes")
-    state = State(records, stamps, built, sizes, profile, profile_hash)
-    return Refreshed(state, not unchanged, parsed, clock.phases_ms)
+    return Refreshed(State(records, stamps, built, inputs_hash), graph, profile, not same, parsed, clock.phases_ms)
+
+
+def _inputs_hash(profile_hash: bytes, stamps: Stamps) -> bytes:
+    """16 bytes over everything a graph depends on beside the notes' own content; modification times are left out."""
+    digest = hashlib.blake2b(profile_hash, digest_size=16)
+    for column in (
+        stamps.files["path"],
+        stamps.files["size_bytes"].cast(pl.String),
+        pl.Series(stamps.folders, dtype=pl.String),
+        stamps.aliases["path"],
+        stamps.aliases["target"],
+        stamps.problems["message"],
+    ):
+        digest.update(len(column).to_bytes(8, "little"))
+        digest.update("\0".join(column.to_list()).encode("utf-8", "surrogateescape"))
+    return digest.digest()
 
 
 def _read_by_build(stamps: Stamps, profile: Profile) -> pl.DataFrame:

@@ -40,6 +40,11 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="vaultgraph-watch", daemon=True)
         self._thread.start()
 
+    @property
+    def is_dirty(self) -> bool:
+        """Whether anything was written since the last `take`."""
+        return self._is_dirty
+
     def mark(self, *paths: str) -> None:
         """Mark paths as written; without any, ask for a stat pass."""
         with self._lock:

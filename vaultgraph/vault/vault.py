@@ -1,0 +1,297 @@
+"""The open vault: the one door of the library.
+
+Owns the state between refreshes and swaps snapshots; parsing, building and querying live below. Command line and server
+use nothing else.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Final, Self
+
+import polars as pl
+
+from vaultgraph.cypher.budget import budget_for
+from vaultgraph.cypher.query import run_query
+from vaultgraph.cypher.result import Result
+from vaultgraph.errors import BuildError, VaultgraphError
+from vaultgraph.files.root import VaultRoot
+from vaultgraph.graph.graph import label_counts
+from vaultgraph.graph.schema import schema_of
+from vaultgraph.vault.cache import CacheChoice, CacheFile, choose_cache, load_cache, write_cache
+from vaultgraph.vault.refresh import Progress, Refreshed, State, refresh
+from vaultgraph.vault.snapshot import Origin, Report, Snapshot
+from vaultgraph.vault.watch import Watcher, WatchMode
+
+RETRY_S: Final = 1.0  # a failed refresh is tried again by a call that comes this much later
+
+
+def open_vault(
+    path: str | os.PathLike[str],
+    cache: CacheChoice = "default",
+    *,
+    watch: WatchMode = "off",
+    progress: Progress | None = None,
+    build: bool = True,
+) -> "Vault":
+    """Open the folder at ``path`` as a graph.
+
+    ``cache``: "default" for `.kglite/graph.kgl` inside the vault, a path, or None for no cache file. ``watch``: follow
+    edits while open ("auto", or "poll" for file systems without events); "off" answers what `refresh` last saw.
+    ``progress(phase, done, total)`` is called while a build goes on. ``build`` False leaves the build to the first
+    query, so that a vault whose configuration is refused can be opened.
+
+    Raises:
+        SettingsError: no such folder, not a folder, or not readable.
+        ProfileError: the vault's configuration is refused (with ``build``).
+        BuildError: the folder cannot be listed (with ``build``).
+    """
+    root = VaultRoot.open(path)
+    vault = Vault(root, choose_cache(root.path, cache), watch=watch, progress=progress)
+    if build:
+        try:
+            vault.refresh()
+        except VaultgraphError:
+            vault.close()
+            raise
+    return vault
+
+
+class Vault:
+    """A folder of notes, its current snapshot, and the watcher that keeps it true.
+
+    Safe to use from several threads: a query takes one snapshot and keeps it, refreshes exclude each other.
+    """
+
+    def __init__(
+        self, root: VaultRoot, cache: CacheFile | None, *, watch: WatchMode, progress: Progress | None
+    ) -> None:
+        self.root = root
+        self._cache = cache
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._state: State | None = None
+        self._snapshot: Snapshot | None = None
+        self._touched: set[str] = set()  # written paths that no successful refresh has taken in yet
+        self._is_refreshing = False
+        self._unsaved = False
+        self._loaded = False
+        self._failed_at = 0.0
+        self._work = threading.Event()
+        self._closing = False
+        self._watcher = Watcher(root.path, self._work.set, poll=watch == "poll") if watch != "off" else None
+        self._worker = threading.Thread(target=self._background, name="vaultgraph-background", daemon=True)
+        if self._watcher:
+            self._worker.start()
+
+    @property
+    def name(self) -> str:
+        """The folder's own name."""
+        return self.root.name
+
+    @property
+    def report(self) -> Report:
+        """What the last build or refresh found.
+
+        Raises:
+            VaultgraphError: nothing could be built yet.
+        """
+        return self.current().report
+
+    def current(self) -> Snapshot:
+        """The snapshot to answer from, refreshed first where something was written.
+
+        After a failed refresh it is the last good one, with ``stale`` saying since when and why.
+
+        Raises:
+            VaultgraphError: nothing could be built yet; the reason of the failed build.
+        """
+        snapshot = self._snapshot
+        # `is_dirty` is read before `_is_refreshing`: events leave the watcher only after the latter is set, so a change
+        # that another thread is taking in makes this call wait for it.
+        if snapshot is not None and not (self._is_dirty() or self._is_refreshing or self._should_retry(snapshot)):
+            return snapshot
+        with self._lock:
+            if self._snapshot is not None and not (self._is_dirty() or self._should_retry(self._snapshot)):
+                return self._snapshot
+            try:
+                return self._attempt()
+            except VaultgraphError:
+                if self._snapshot is None:
+                    raise
+                return self._snapshot
+
+    def query(self, text: str, **params: object) -> Result:
+        """Run a Cypher query on the current snapshot; ``params`` are its $parameters.
+
+        Raises:
+            QueryError: the query is wrong, or needs more than its budget.
+        """
+        return self.run(text, params)[0]
+
+    def run(
+        self,
+        text: str,
+        parameters: Mapping[str, object],
+        *,
+        timeout_ms: int | None = None,
+        cancelled: threading.Event | None = None,
+    ) -> tuple[Result, Snapshot]:
+        """Run a query with a deadline; also answers the snapshot it ran on.
+
+        Raises:
+            QueryError: the query is wrong, over its deadline, or cancelled.
+        """
+        snapshot = self.current()
+        budget = budget_for(timeout_ms, cancelled)
+        tables = {"vault.problems": snapshot.problems}
+        result = run_query(snapshot.graph, text, parameters, budget=budget, schema=snapshot.schema, tables=tables)
+        return result, snapshot
+
+    def refresh(self) -> Report:
+        """Look at the whole folder now, take in what changed, and say what was found.
+
+        Raises:
+            ProfileError: the configuration is refused; queries keep answering the last good snapshot.
+            BuildError: the folder cannot be listed.
+        """
+        with self._lock:
+            return self._attempt().report
+
+    def rebuild(self) -> Report:
+        """Forget everything known and build from the notes.
+
+        Raises:
+            ProfileError: the configuration is refused; queries keep answering the last good snapshot.
+            BuildError: the folder cannot be listed.
+        """
+        with self._lock:
+            known, self._state, self._loaded = self._state, None, True
+            try:
+                return self._attempt().report
+            finally:
+                self._state = self._state or known
+
+    def save(self) -> str | None:
+        """Write the cache file where something is unsaved; one line about it, None without a cache."""
+        with self._lock:
+            if self._cache and self._state and self._unsaved and self._cache.is_writable:
+                self._cache = write_cache(self._cache, self._state)
+            self._unsaved = False
+            return self._cache.remark if self._cache else None
+
+    def close(self) -> None:
+        """Stop watching, write the cache, and let go of the folder. A closed vault answers no queries."""
+        self._closing = True
+        if self._watcher:
+            self._watcher.stop()
+            self._work.set()
+            self._worker.join(10.0)
+        self.save()
+        self.root.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _is_dirty(self) -> bool:
+        return self._watcher is not None and self._watcher.is_dirty
+
+    def _should_retry(self, snapshot: Snapshot) -> bool:
+        return snapshot.stale is not None and time.monotonic() - self._failed_at > RETRY_S
+
+    def _attempt(self) -> Snapshot:
+        """Refresh; on failure mark the snapshot stale and raise. The lock is held."""
+        self._is_refreshing = True
+        try:
+            self._touched |= (self._watcher.take() if self._watcher else None) or set()
+            snapshot = self._refresh()
+        except VaultgraphError as error:
+            self._failed_at = time.monotonic()
+            if self._snapshot is not None:
+                old = self._snapshot.stale
+                since = old.split(": ", 1)[0] if old else f"since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+                self._snapshot = replace(self._snapshot, stale=f"{since}: {error.message}")
+            raise
+        else:
+            self._touched.clear()
+            return snapshot
+        finally:
+            self._is_refreshing = False
+
+    def _refresh(self) -> Snapshot:
+        """One pass over the folder; swaps the snapshot where anything changed. The lock is held."""
+        origin: Origin = "refreshed" if self._state else "built"
+        if self._state is None and not self._loaded and self._cache:
+            self._state, self._cache = load_cache(self._cache)
+            origin = "cache" if self._state else "built"
+        self._loaded = True
+        try:
+            done = refresh(self.root, self._state, self._touched, self._progress)
+        except (OSError, MemoryError, pl.exceptions.PolarsError) as error:
+            raise BuildError(f"The vault could not be read: {type(error).__name__}: {error}") from error
+        old, self._state = self._state, done.state
+        self._unsaved = self._unsaved or done.changed
+        current = self._snapshot
+        if current and current.stale is None and not done.changed and old and _same_files(old, done.state):
+            return current
+        generation = current.generation + 1 if current else 1
+        self._snapshot = _snapshot(generation, done, origin, self._cache)
+        return self._snapshot
+
+    def _background(self) -> None:
+        """Refresh and save when edits have paused, so that the next call finds its answer ready."""
+        while not self._closing:
+            self._work.wait()
+            self._work.clear()
+            if self._closing:
+                return
+            try:
+                self.current()
+            except VaultgraphError:
+                continue  # the next call reports it
+            self.save()
+
+
+def _same_files(old: State, new: State) -> bool:
+    """Whether sizes and modification times are the same too, so that the old snapshot is still true."""
+    return old.stamps is not None and new.stamps is not None and old.stamps.files.equals(new.stamps.files)
+
+
+def _snapshot(generation: int, done: Refreshed, origin: Origin, cache: CacheFile | None) -> Snapshot:
+    start = time.perf_counter()
+    schema = schema_of(done.graph)
+    phases = {**done.phases_ms, "schema": round((time.perf_counter() - start) * 1000, 2)}
+    types = {name: len(table.sources) for name, table in done.graph.relationships.items()}
+    assert done.state.stamps is not None
+    report = Report(
+        files=done.state.stamps.files.height,
+        notes=int((~done.state.records.notes["is_canvas"] & ~done.state.records.notes["is_skipped"]).sum()),
+        nodes=done.graph.node_count,
+        relationships=done.graph.relationship_count,
+        labels=label_counts(done.graph),
+        types=dict(sorted(types.items(), key=lambda item: (-item[1], item[0]))),
+        counts=done.state.built.counts,
+        problems=done.state.built.problems,
+        phases_ms=phases,
+        origin=origin,
+        parsed=done.parsed,
+        cache=cache.remark if cache else None,
+    )
+    return Snapshot(
+        generation=generation,
+        graph=done.graph,
+        schema=schema,
+        stamps=done.state.stamps,
+        profile=done.profile,
+        report=report,
+        built_at=datetime.now(UTC),
+    )
