@@ -1,0 +1,54 @@
+"""What an expression is evaluated in: the graph, parameters, budget and clock of one running query.
+
+Passed down from cypher/query to every operator, evaluator and function; `PatternRunner` is how expressions reach the
+pattern matcher without importing it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from vaultgraph.cypher.budget import Budget
+from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ValueColumn
+from vaultgraph.cypher.syntax import Expression, PathPattern
+from vaultgraph.graph.graph import Graph
+
+
+class PatternRunner(Protocol):
+    """Matches patterns from within an expression, for every row of the bindings at once."""
+
+    def exists(
+        self, patterns: tuple[PathPattern, ...], where: Expression | None, bindings: Bindings, context: "Context"
+    ) -> ValueColumn:
+        """Whether the patterns match: Boolean per row, never null."""
+        ...
+
+    def count(
+        self, patterns: tuple[PathPattern, ...], where: Expression | None, bindings: Bindings, context: "Context"
+    ) -> ValueColumn:
+        """How often they match: Int64 per row."""
+        ...
+
+    def collect(
+        self,
+        pattern: PathPattern,
+        where: Expression | None,
+        projection: Expression,
+        bindings: Bindings,
+        context: "Context",
+    ) -> BoundColumn:
+        """The projection of every match, a list per row."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """``text`` is the query (for spans of errors); ``now`` is aware, in local time, the same for the whole query."""
+
+    graph: Graph
+    parameters: Mapping[str, object]
+    text: str
+    budget: Budget
+    now: datetime
+    patterns: PatternRunner

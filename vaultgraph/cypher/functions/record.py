@@ -1,0 +1,96 @@
+"""The record of one function: its signature as text and as parameters, its implementation and its vector kernel.
+
+Families build tuples of these; functions/registry looks them up; execute/calls checks arguments against them.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from vaultgraph.cypher.execute.bindings import BoundColumn
+from vaultgraph.cypher.execute.context import Context
+from vaultgraph.cypher.execute.operand import Operand
+
+Kernel = Callable[[Sequence[Operand], Context], BoundColumn | None]
+"""Works on whole columns (at least one argument is a column), or gives None to decline: then rows are looped over."""
+
+_SIGNATURE: Final = re.compile(r"([\w.]+)\((.*)\) :: (.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """``types`` are the accepted type names of cypher/values; empty accepts any. ``repeated``: one or more of it."""
+
+    name: str
+    types: frozenset[str]
+    optional: bool
+    repeated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """``least`` and ``most`` count arguments; most None is unbounded.
+
+    ``implementation`` takes engine values, the Context first where ``takes_context``; it may raise Refusal. Where
+    ``null_through`` any null argument gives null without a call.
+    """
+
+    name: str
+    signature: str
+    least: int
+    most: int | None
+    parameters: tuple[Parameter, ...]
+    implementation: Callable[..., object]
+    kernel: Kernel | None = None
+    null_through: bool = True
+    takes_context: bool = False
+
+    def parameter(self, position: int) -> Parameter:
+        """The parameter of argument ``position`` (0-based)."""
+        return self.parameters[min(position, len(self.parameters) - 1)]
+
+
+def function(
+    signature: str,
+    implementation: Callable[..., object],
+    kernel: Kernel | None = None,
+    *,
+    null_through: bool = True,
+    takes_context: bool = False,
+) -> Function:
+    """A Function from its signature, ``name(text :: STRING, length? :: INTEGER, rest... :: ANY) :: STRING``."""
+    match = _SIGNATURE.fullmatch(signature)
+    if match is None:
+        raise ValueError(f"not a signature: {signature}")
+    parameters = tuple(_parameter(part) for part in match[2].split(", ") if part)
+    least = sum(not parameter.optional for parameter in parameters)
+    repeated = any(parameter.repeated for parameter in parameters)
+    return Function(
+        name=match[1],
+        signature=signature,
+        least=least,
+        most=None if repeated else len(parameters),
+        parameters=parameters,
+        implementation=implementation,
+        kernel=kernel,
+        null_through=null_through,
+        takes_context=takes_context,
+    )
+
+
+def _parameter(text: str) -> Parameter:
+    name, _, types = text.partition(" :: ")
+    accepted: set[str] = set()
+    for part in types.split(" | "):
+        accepted |= _TYPES.get(part) or {part}
+    plain = name.rstrip("?").removesuffix("...")
+    return Parameter(plain, frozenset(accepted - {"ANY"}), name.endswith("?"), name.endswith("..."))
+
+
+_TYPES: Final[dict[str, set[str]]] = {
+    "NUMBER": {"INTEGER", "FLOAT"},
+    "DATETIME": {"LOCAL DATETIME", "ZONED DATETIME"},
+    "TEMPORAL": {"DATE", "LOCAL DATETIME", "ZONED DATETIME"},
+    "LIST<ANY>": {"LIST"},
+}

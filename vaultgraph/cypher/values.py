@@ -1,0 +1,255 @@
+"""Values of a query: graph values, equality, comparison, order and grouping across types.
+
+Read by every part of execute/ and by cypher/result. Inside the engine nodes, relationships and paths travel as
+references (an id of one graph generation); `materialize` turns them into the public values. Plain values are None,
+bool, int, float, str, date, datetime (naive: local; aware: UTC), Duration, list and dict.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Final, TypeGuard
+
+from vaultgraph.cypher.durations import Duration, average_nanoseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node as answers carry it; ``id`` is its number in one generation, ``properties["path"]`` the stable key."""
+
+    id: int
+    labels: tuple[str, ...]
+    properties: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """A relationship as answers carry it; ``source`` and ``target`` are node ids."""
+
+    id: int
+    type: str
+    source: int
+    target: int
+    properties: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """``nodes`` has one more than ``relationships``; they alternate. Relationships keep their own direction."""
+
+    nodes: tuple[Node, ...]
+    relationships: tuple[Relationship, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRef:
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipRef:
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class PathRef:
+    nodes: tuple[int, ...]
+    relationships: tuple[int, ...]
+
+
+class Refusal(Exception):  # noqa: N818 -- not an error of the tree: it becomes one where the span is known
+    """An operator or function cannot work on these values; the evaluator adds the place and raises EvaluationError."""
+
+
+UNORDERED: Final = 2
+"""What `three_way` gives for NaN: every one of < <= > >= is false."""
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether ``value`` is an INTEGER or FLOAT (a boolean is neither)."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_list(value: object) -> TypeGuard[list[object]]:
+    """Whether ``value`` is a LIST."""
+    return isinstance(value, list)
+
+
+def is_map(value: object) -> TypeGuard[dict[str, object]]:
+    """Whether ``value`` is a MAP."""
+    return isinstance(value, dict)
+
+
+def equals(left: object, right: object) -> bool | None:
+    """``left = right``: None where a null decides; values of different types are unequal, 1 equals 1.0."""
+    if left is None or right is None:
+        return None
+    if is_list(left) and is_list(right):
+        return _equal_lists(left, right)
+    if is_map(left) and is_map(right):
+        return _equal_maps(left, right)
+    if is_number(left):
+        return is_number(right) and left == right
+    return type(left) is type(right) and left == right
+
+
+def three_way(left: object, right: object) -> int | None:
+    """-1, 0 or 1; UNORDERED where a NaN takes part; None where a null decides or the types cannot be compared."""
+    if is_number(left) and is_number(right):
+        if left != left or right != right:
+            return UNORDERED
+        return (left > right) - (left < right)
+    if is_list(left) and is_list(right):
+        return _compare_lists(left, right)
+    if type(left) is not type(right) or not isinstance(left, str | bool | date):
+        return None
+    if isinstance(left, datetime) and (left.tzinfo is None) is not (right.tzinfo is None):  # type: ignore[union-attr]
+        return None
+    return (left > right) - (left < right)  # type: ignore[operator]
+
+
+def compare(operator: str, left: object, right: object) -> bool | None:
+    """One of ``= <> < <= > >=`` in three-valued logic."""
+    if operator == "=":
+        return equals(left, right)
+    if operator == "<>":
+        equal = equals(left, right)
+        return None if equal is None else not equal
+    order = three_way(left, right)
+    if order is None:
+        return None
+    if order == UNORDERED:
+        return False
+    return _ORDER_TESTS[operator](order)
+
+
+def less(left: object, right: object) -> bool | None:
+    """``left < right``."""
+    return compare("<", left, right)
+
+
+_ORDER_TESTS: Final[dict[str, Callable[[int], bool]]] = {
+    "<": lambda order: order < 0,
+    "<=": lambda order: order <= 0,
+    ">": lambda order: order > 0,
+    ">=": lambda order: order >= 0,
+}
+
+
+def order_key(value: object) -> tuple[Any, ...]:
+    """A key that sorts any values ascending: maps, nodes, relationships, lists, paths, datetimes, local datetimes,
+    dates, durations, strings, booleans, numbers, NaN, null. 1 and 1.0 are the same."""
+    if is_map(value):
+        entries = sorted(value.items(), key=lambda entry: entry[0])
+        return (1, tuple(key for key, _ in entries), tuple(order_key(cell) for _, cell in entries))
+    if is_list(value):
+        return (4, tuple(order_key(item) for item in value))
+    match value:
+        case None:
+            return (14,)
+        case bool():
+            return (11, value)
+        case int() | float():
+            return (13,) if value != value else (12, value)
+        case str():
+            return (10, value)
+        case NodeRef() | Node():
+            return (2, value.id)
+        case RelationshipRef() | Relationship():
+            return (3, value.id)
+        case PathRef():
+            return (5, value.nodes, value.relationships)
+        case Path():
+            return (5, tuple(node.id for node in value.nodes), tuple(one.id for one in value.relationships))
+        case datetime():
+            return (6 if value.tzinfo is not None else 7, value)
+        case date():
+            return (8, value)
+        case Duration():
+            return (9, average_nanoseconds(value), value.months, value.days)
+        case _:
+            raise TypeError(f"not a query value: {type(value).__name__}")
+
+
+def group_key(value: object) -> object:
+    """A hashable that is equal for values that DISTINCT and grouping put together: 1 and 1.0, null with null, NaN with
+    NaN; true and 1 differ."""
+    if is_list(value):
+        return ("list", tuple(group_key(item) for item in value))
+    if is_map(value):
+        return ("map", frozenset((key, group_key(cell)) for key, cell in value.items()))
+    match value:
+        case bool():
+            return ("boolean", value)
+        case float():
+            return ("NaN",) if math.isnan(value) else value
+        case Node():
+            return NodeRef(value.id)
+        case Relationship():
+            return RelationshipRef(value.id)
+        case Path():
+            return PathRef(tuple(node.id for node in value.nodes), tuple(one.id for one in value.relationships))
+        case _:
+            return value
+
+
+def type_name(value: object) -> str:
+    """The Cypher name of the type of ``value``, as messages and valueType() show it."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return "BOOLEAN"
+        case int():
+            return "INTEGER"
+        case float():
+            return "FLOAT"
+        case str():
+            return "STRING"
+        case list():
+            return "LIST"
+        case dict():
+            return "MAP"
+        case NodeRef() | Node():
+            return "NODE"
+        case RelationshipRef() | Relationship():
+            return "RELATIONSHIP"
+        case PathRef() | Path():
+            return "PATH"
+        case datetime():
+            return "LOCAL DATETIME" if value.tzinfo is None else "ZONED DATETIME"
+        case date():
+            return "DATE"
+        case Duration():
+            return "DURATION"
+        case _:
+            return type(value).__name__.upper()
+
+
+def _equal_lists(left: list[object], right: list[object]) -> bool | None:
+    if len(left) != len(right):
+        return False
+    known = True
+    for one, other in zip(left, right, strict=True):
+        equal = equals(one, other)
+        if equal is False:
+            return False
+        known = known and equal is True
+    return True if known else None
+
+
+def _equal_maps(left: dict[str, object], right: dict[str, object]) -> bool | None:
+    if left.keys() != right.keys():
+        return False
+    return _equal_lists(list(left.values()), [right[key] for key in left])
+
+
+def _compare_lists(left: list[object], right: list[object]) -> int | None:
+    for one, other in zip(left, right, strict=False):
+        equal = equals(one, other)
+        if equal is None:
+            return None
+        if not equal:
+            return three_way(one, other)
+    return (len(left) > len(right)) - (len(left) < len(right))
