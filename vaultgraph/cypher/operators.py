@@ -1,0 +1,322 @@
+"""The plan of a query: one tree of frozen operators.
+
+Made by cypher/planner, rewritten by cypher/rules, run by execute/run. Names in operators are columns of Bindings;
+hidden columns start with a space. There is no second, physical tree: another way to run something is another operator,
+chosen by a rule.
+"""
+
+from dataclasses import dataclass
+from typing import Literal as Choice
+
+from vaultgraph.cypher.syntax import CountStar, Expression, FunctionCall, LabelExpression
+
+Direction = Choice["out", "in", "both"]
+Items = tuple[tuple[str, Expression], ...]
+Keys = tuple[tuple[Expression, bool], ...]  # (expression, descending)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One row without columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """The rows handed in from outside: of the operator above, or of an expression with a pattern."""
+
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanNodes:
+    """All nodes, or those whose labels satisfy ``labels``, in id order."""
+
+    variable: str
+    labels: LabelExpression | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeekNodes:
+    """The nodes whose property ``key`` equals ``value``, or one of its items where ``many``; ``value`` is constant."""
+
+    variable: str
+    labels: LabelExpression | None
+    key: str
+    value: Expression
+    many: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CountNodes:
+    """One row: how many nodes satisfy ``labels``."""
+
+    column: str
+    labels: LabelExpression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """One hop from ``source``. ``is_bound``: ``target`` is a column already and only hops that end there are kept.
+
+    ``types`` empty: any. ``labels`` restrict a new target. ``unlike``: relationship or trail columns that the hop must
+    not repeat. ``relationship`` is None where nothing above needs it.
+    """
+
+    input: "Plan"
+    source: str
+    relationship: str | None
+    target: str
+    types: tuple[str, ...]
+    direction: Direction
+    labels: LabelExpression | None = None
+    is_bound: bool = False
+    unlike: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandBound:
+    """The ends of a relationship that is a column already, in the directions that fit; null fits nothing."""
+
+    input: "Plan"
+    source: str
+    relationship: str
+    target: str
+    types: tuple[str, ...]
+    direction: Direction
+    source_is_bound: bool
+    target_is_bound: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Trails:
+    """What ExpandVariable and ShortestPaths share: which hops make a trail.
+
+    ``most`` None: bounded by no relationship repeating. ``each`` is a predicate of one hop, held in column ``hop``.
+    ``column`` gets the relationship ids of a trail as a list of Int64, ``relationships`` the same as public values;
+    both are None where nothing above needs them.
+    """
+
+    types: tuple[str, ...]
+    direction: Direction
+    least: int
+    most: int | None
+    hop: str
+    each: Expression | None
+    column: str | None
+    relationships: str | None
+    is_reversed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandVariable:
+    """All trails from ``source``; the fields mean what they mean in Expand."""
+
+    input: "Plan"
+    source: str
+    target: str
+    trails: Trails
+    labels: LabelExpression | None = None
+    is_bound: bool = False
+    unlike: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShortestPaths:
+    """One shortest trail (or ``every`` one of the least length) between two columns of nodes."""
+
+    input: "Plan"
+    source: str
+    target: str
+    trails: Trails
+    every: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Degree:
+    """Column ``column``: how many rows Expand would make of each row. Rows of which it would make none are dropped."""
+
+    input: "Plan"
+    source: str
+    types: tuple[str, ...]
+    direction: Direction
+    column: str
+    labels: LabelExpression | None = None
+    unlike: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BuildPath:
+    """Column ``path`` from its first node and its steps: (column, whether it is a trail column)."""
+
+    input: "Plan"
+    path: str
+    first: str
+    steps: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The rows where ``predicate`` is true."""
+
+    input: "Plan"
+    predicate: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """The columns of the input and ``items`` beside them."""
+
+    input: "Plan"
+    items: Items
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Only the columns ``items``."""
+
+    input: "Plan"
+    items: Items
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Only the columns ``names``, as they are."""
+
+    input: "Plan"
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One row for each distinct value of ``keys`` (one row in all without keys); ``calls`` are aggregates only."""
+
+    input: "Plan"
+    keys: Items
+    calls: tuple[tuple[str, FunctionCall | CountStar], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """The first of equal rows."""
+
+    input: "Plan"
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """Rows ordered by ``keys``; equal rows stay in order."""
+
+    input: "Plan"
+    keys: Keys
+
+
+@dataclass(frozen=True, slots=True)
+class TopK:
+    """Rows ``skip`` … ``skip + limit - 1`` of the order by ``keys``."""
+
+    input: "Plan"
+    keys: Keys
+    skip: Expression | None
+    limit: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    input: "Plan"
+    count: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    input: "Plan"
+    count: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class LimitPieces:
+    """Limit that runs ``pipeline`` over growing pieces of ``input`` until it has enough rows.
+
+    The leaf of ``pipeline`` is an Argument that stands for a piece.
+    """
+
+    input: "Plan"
+    pipeline: "Plan"
+    count: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Unwind:
+    input: "Plan"
+    source: Expression
+    variable: str
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """The rows ``inner`` makes of each row; one row with nulls in ``introduced`` where it makes none.
+
+    ``inner`` starts at an Argument that also has the column ``row``.
+    """
+
+    input: "Plan"
+    inner: "Plan"
+    introduced: tuple[str, ...]
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Every pair of rows, or only those with equal, non-null values of the expression pairs ``equal``."""
+
+    left: "Plan"
+    right: "Plan"
+    equal: tuple[tuple[Expression, Expression], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """The rows of all parts, which have the same columns."""
+
+    parts: "tuple[Plan, ...]"
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallProcedure:
+    """For each row the rows of a procedure; ``yields`` are (result column, variable)."""
+
+    input: "Plan"
+    name: str
+    arguments: tuple[Expression, ...]
+    yields: tuple[tuple[str, str], ...]
+
+
+Plan = (
+    Start
+    | Argument
+    | ScanNodes
+    | SeekNodes
+    | CountNodes
+    | Expand
+    | ExpandBound
+    | ExpandVariable
+    | ShortestPaths
+    | Degree
+    | BuildPath
+    | Filter
+    | Extend
+    | Project
+    | Keep
+    | Aggregate
+    | Distinct
+    | Sort
+    | TopK
+    | Skip
+    | Limit
+    | LimitPieces
+    | Unwind
+    | Optional
+    | Join
+    | Union
+    | CallProcedure
+)

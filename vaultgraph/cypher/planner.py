@@ -1,0 +1,83 @@
+"""Clauses to a plan: one pass over the bound query, each clause on top of the one before.
+
+Called by cypher/query. Patterns are planned by cypher/patterns, WITH and RETURN by cypher/projections; what can be done
+better with the whole tree in sight is left to cypher/rules.
+"""
+
+from collections.abc import Mapping
+
+from vaultgraph.cypher import operators
+from vaultgraph.cypher.estimate import Statistics
+from vaultgraph.cypher.operators import Argument, Distinct, Filter, Optional, Plan, Start, Union
+from vaultgraph.cypher.patterns import plan_patterns
+from vaultgraph.cypher.plans import columns_of
+from vaultgraph.cypher.procedures import procedure_called
+from vaultgraph.cypher.projections import plan_projection
+from vaultgraph.cypher.syntax import (
+    CallProcedure,
+    Clause,
+    Match,
+    Parameter,
+    Query,
+    Return,
+    SingleQuery,
+    Unwind,
+    With,
+)
+from vaultgraph.cypher.trees import conjuncts
+from vaultgraph.graph.graph import Graph
+
+ROW = " row"  # the column by which rows made from one row find back to it
+
+
+def plan_query(query: Query, columns: tuple[str, ...], graph: Graph, parameters: Mapping[str, object]) -> Plan:
+    """The plan of a bound query, before any rule; ``columns`` are the names of its result."""
+    statistics = Statistics(graph)
+    parts = [_plan_part(part, statistics, parameters) for part in query.parts]
+    plan = parts[0]
+    if len(parts) > 1 and len(set(query.union_all)) == 1:
+        plan = Union(tuple(parts), columns)
+        return plan if query.union_all[0] else Distinct(plan)
+    for part, keeps_all in zip(parts[1:], query.union_all, strict=False):
+        plan = Union((plan, part), columns)
+        plan = plan if keeps_all else Distinct(plan)
+    return plan
+
+
+def _plan_part(part: SingleQuery, statistics: Statistics, parameters: Mapping[str, object]) -> Plan:
+    plan: Plan = Start()
+    for clause in part.clauses:
+        plan = _plan_clause(clause, plan, statistics, parameters)
+    return plan
+
+
+def _plan_clause(clause: Clause, plan: Plan, statistics: Statistics, parameters: Mapping[str, object]) -> Plan:
+    match clause:
+        case Match(patterns, where, optional):
+            if not optional:
+                return plan_patterns(patterns, where, plan, statistics, parameters)
+            known = columns_of(plan)
+            inner = plan_patterns(patterns, where, Argument((*sorted(known), ROW)), statistics, parameters)
+            return Optional(plan, inner, tuple(sorted(columns_of(inner) - known - {ROW})), ROW)
+        case Unwind(source, variable):
+            return operators.Unwind(plan, source, variable)
+        case With(projection, where):
+            return plan_projection(plan, projection, where)
+        case Return(projection):
+            return plan_projection(plan, projection, None)
+        case CallProcedure():
+            return _plan_call(clause, plan)
+
+
+def _plan_call(call: CallProcedure, plan: Plan) -> Plan:
+    procedure = procedure_called(call.name)
+    arguments = call.arguments
+    if arguments is None:
+        arguments = tuple(Parameter(name, at=call.at) for name in procedure.parameters)
+    yields = call.yields
+    if yields is None:
+        yields = tuple((column, column) for column in procedure.columns)
+    plan = operators.CallProcedure(plan, procedure.name, arguments, yields)
+    for predicate in conjuncts(call.where):
+        plan = Filter(plan, predicate)
+    return plan

@@ -1,0 +1,143 @@
+"""Walking and rebuilding plans, and the columns an operator makes; shared by the planner, the rules and explain."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import assert_never
+
+from vaultgraph.cypher.operators import (
+    Aggregate,
+    Argument,
+    BuildPath,
+    CallProcedure,
+    CountNodes,
+    Degree,
+    Distinct,
+    Expand,
+    ExpandBound,
+    ExpandVariable,
+    Extend,
+    Filter,
+    Join,
+    Keep,
+    Limit,
+    LimitPieces,
+    Optional,
+    Plan,
+    Project,
+    ScanNodes,
+    SeekNodes,
+    ShortestPaths,
+    Skip,
+    Sort,
+    Start,
+    TopK,
+    Union,
+    Unwind,
+)
+
+
+def inputs_of(plan: Plan) -> tuple[Plan, ...]:
+    """The operators directly below, in the order in which they run."""
+    match plan:
+        case Start() | Argument() | ScanNodes() | SeekNodes() | CountNodes():
+            return ()
+        case Join(left, right):
+            return (left, right)
+        case Union(parts):
+            return parts
+        case Optional(source, inner):
+            return (source, inner)
+        case LimitPieces(source, pipeline):
+            return (source, pipeline)
+        case _:
+            return (plan.input,)
+
+
+def with_inputs(plan: Plan, inputs: tuple[Plan, ...]) -> Plan:
+    """The same operator over other operators, in the order of `inputs_of`."""
+    if all(old is new for old, new in zip(inputs_of(plan), inputs, strict=True)):
+        return plan
+    match plan:
+        case Start() | Argument() | ScanNodes() | SeekNodes() | CountNodes():
+            return plan
+        case Join():
+            return replace(plan, left=inputs[0], right=inputs[1])
+        case Union():
+            return replace(plan, parts=inputs)
+        case Optional():
+            return replace(plan, input=inputs[0], inner=inputs[1])
+        case LimitPieces():
+            return replace(plan, input=inputs[0], pipeline=inputs[1])
+        case _:
+            return replace(plan, input=inputs[0])
+
+
+def transform(plan: Plan, change: Callable[[Plan], Plan]) -> Plan:
+    """The tree with ``change`` applied to every operator, inputs first."""
+    return change(with_inputs(plan, tuple(transform(below, change) for below in inputs_of(plan))))
+
+
+def walk(plan: Plan) -> Iterator[Plan]:
+    """The operator and all below it, from the top."""
+    yield plan
+    for below in inputs_of(plan):
+        yield from walk(below)
+
+
+def columns_of(plan: Plan) -> frozenset[str]:
+    """The names of the columns the operator makes."""
+    match plan:
+        case Start():
+            return frozenset()
+        case Argument(variables):
+            return frozenset(variables)
+        case ScanNodes(variable) | SeekNodes(variable) | CountNodes(variable):
+            return frozenset((variable,))
+        case Expand() | ExpandBound() | ExpandVariable() | ShortestPaths() | Degree() | BuildPath():
+            return columns_of(plan.input) | _made_by_pattern(plan)
+        case Filter() | Distinct() | Sort() | TopK() | Skip() | Limit():
+            return columns_of(plan.input)
+        case Extend(source, items):
+            return columns_of(source) | {name for name, _ in items}
+        case Project(_, items):
+            return frozenset(name for name, _ in items)
+        case Keep(_, names):
+            return frozenset(names)
+        case Aggregate(_, keys, calls):
+            return frozenset(name for name, _ in (*keys, *calls))
+        case LimitPieces(_, pipeline):
+            return columns_of(pipeline)
+        case Unwind(source, _, variable):
+            return columns_of(source) | {variable}
+        case Optional(source, _, introduced):
+            return columns_of(source) | set(introduced)
+        case Join(left, right):
+            return columns_of(left) | columns_of(right)
+        case Union(_, columns):
+            return frozenset(columns)
+        case CallProcedure(source, _, _, yields):
+            return columns_of(source) | {variable for _, variable in yields}
+        case _:
+            assert_never(plan)
+
+
+def _made_by_pattern(
+    plan: Expand | ExpandBound | ExpandVariable | ShortestPaths | Degree | BuildPath,
+) -> set[str]:
+    match plan:
+        case Expand():
+            return {plan.target, *_named(plan.relationship)}
+        case ExpandBound():
+            return {plan.source, plan.target}
+        case ExpandVariable():
+            return {plan.target, *_named(plan.trails.column), *_named(plan.trails.relationships)}
+        case ShortestPaths():
+            return {*_named(plan.trails.column), *_named(plan.trails.relationships)}
+        case Degree():
+            return {plan.column}
+        case BuildPath():
+            return {plan.path}
+
+
+def _named(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
