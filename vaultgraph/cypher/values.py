@@ -6,12 +6,16 @@ bool, int, float, str, date, datetime (naive: local; aware: UTC), Duration, list
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, TypeGuard
 
+import numpy as np
+
 from vaultgraph.cypher.durations import Duration, average_nanoseconds
+from vaultgraph.cypher.entities import ends_of, labels_of, node_properties, relationship_properties, table_of
+from vaultgraph.graph.graph import Graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +229,67 @@ def type_name(value: object) -> str:
             return "DURATION"
         case _:
             return type(value).__name__.upper()
+
+
+def materialize(value: object, graph: Graph) -> object:
+    """The public form of one engine value: references, at any depth, become Node, Relationship and Path."""
+    return materialize_all([value], graph)[0]
+
+
+def materialize_all(values: Sequence[object], graph: Graph) -> list[object]:
+    """The public form of many engine values; properties are fetched once for each node and relationship in them."""
+    node_ids: set[int] = set()
+    relationship_ids: set[int] = set()
+    for value in values:
+        _note_references(value, node_ids, relationship_ids)
+    if not node_ids and not relationship_ids:
+        return list(values)
+    nodes = _nodes(sorted(node_ids), graph)
+    relationships = _relationships(sorted(relationship_ids), graph)
+    return [_public(value, nodes, relationships) for value in values]
+
+
+def _note_references(value: object, nodes: set[int], relationships: set[int]) -> None:
+    if isinstance(value, NodeRef):
+        nodes.add(value.id)
+    elif isinstance(value, RelationshipRef):
+        relationships.add(value.id)
+    elif isinstance(value, PathRef):
+        nodes.update(value.nodes)
+        relationships.update(value.relationships)
+    elif is_list(value):
+        for item in value:
+            _note_references(item, nodes, relationships)
+    elif is_map(value):
+        for item in value.values():
+            _note_references(item, nodes, relationships)
+
+
+def _nodes(ids: list[int], graph: Graph) -> dict[int, Node]:
+    properties = node_properties(graph, np.array(ids, dtype=np.int64))
+    return {one: Node(one, labels_of(graph, one), cells) for one, cells in zip(ids, properties, strict=True)}
+
+
+def _relationships(ids: list[int], graph: Graph) -> dict[int, Relationship]:
+    properties = relationship_properties(graph, np.array(ids, dtype=np.int64))
+    return {
+        one: Relationship(one, table_of(graph, one).type, *ends_of(graph, one), cells)
+        for one, cells in zip(ids, properties, strict=True)
+    }
+
+
+def _public(value: object, nodes: dict[int, Node], relationships: dict[int, Relationship]) -> object:
+    if isinstance(value, NodeRef):
+        return nodes[value.id]
+    if isinstance(value, RelationshipRef):
+        return relationships[value.id]
+    if isinstance(value, PathRef):
+        return Path(tuple(nodes[one] for one in value.nodes), tuple(relationships[one] for one in value.relationships))
+    if is_list(value):
+        return [_public(item, nodes, relationships) for item in value]
+    if is_map(value):
+        return {key: _public(item, nodes, relationships) for key, item in value.items()}
+    return value
 
 
 def _equal_lists(left: list[object], right: list[object]) -> bool | None:
