@@ -1,0 +1,65 @@
+"""Crash-safe replacement of a file: the old content or the new one, never half of either.
+
+The only way vaultgraph writes to disk; used by kgl/writer and later by whatever writes notes. It does not create
+folders and does not decide what may be written: callers do.
+"""
+
+import errno
+import os
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+TEMPORARY_PREFIX: Final = ".vaultgraph-"  # starts with a dot, so that no walk of a vault ever lists it
+_PIECE_BYTES: Final = 1 << 26  # one write call never takes more: some systems refuse 2 GiB at once
+
+
+def replace_file(path: str | os.PathLike[str], pieces: Iterable[bytes | bytearray | memoryview]) -> int:
+    """Make ``path`` hold exactly ``pieces``, in order; returns the number of bytes.
+
+    The bytes go to a temporary file in the same folder, are flushed to the disk and then take the name in one step;
+    the folder is flushed too. Everything happens by a handle of the folder, so a folder renamed meanwhile does no harm.
+    A symlink at ``path`` is replaced, never followed. On any failure the temporary file is removed and what was at
+    ``path`` is untouched.
+
+    Raises:
+        OSError: the folder is missing or not writable, the disk is full, or ``path`` is a folder.
+    """
+    target = Path(path)
+    folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        temporary = f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}.tmp"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(temporary, flags, 0o666, dir_fd=folder)
+        try:
+            try:
+                size_bytes = sum(_write_all(handle, piece) for piece in pieces)
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+            os.replace(temporary, target.name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            os.unlink(temporary, dir_fd=folder)
+            raise
+        _flush_folder(folder)
+    finally:
+        os.close(folder)
+    return size_bytes
+
+
+def _write_all(handle: int, piece: bytes | bytearray | memoryview) -> int:
+    rest = memoryview(piece).cast("B")
+    size_bytes = len(rest)
+    while rest:
+        rest = rest[os.write(handle, rest[:_PIECE_BYTES]) :]
+    return size_bytes
+
+
+def _flush_folder(folder: int) -> None:
+    try:
+        os.fsync(folder)
+    except OSError as reason:
+        # Some network file systems cannot flush a folder; the new name stands all the same.
+        if reason.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EROFS):
+            raise

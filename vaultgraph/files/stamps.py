@@ -1,0 +1,227 @@
+"""What a stat pass over a vault sees: path, size and time of every file that counts, and reading many of them at once.
+
+The start of every build and refresh. Decides by the rules of VAULT.md which files belong to a vault; it does not look
+into files. Reading is by folder handle, regular files only, and never waits for a pipe or a download.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from vaultgraph.errors import BuildError, FileError, MissingFileError, PathEscapeError
+from vaultgraph.files.root import FILE_FLAGS, VaultRoot, is_placeholder, read_whole
+from vaultgraph.files.walk import Folder, FolderCache, folders_of, skip_rule, walk
+
+STAMPS: Final = pl.Schema({"path": pl.String, "size_bytes": pl.Int64, "mtime_ns": pl.Int64})
+ALIASES: Final = pl.Schema({"path": pl.String, "target": pl.String})
+FILE_PROBLEMS: Final = pl.Schema(
+    {"path": pl.String, "line": pl.Int32, "code": pl.String, "severity": pl.String, "message": pl.String}
+)
+
+Problem = tuple[str, int | None, str, str, str]
+"""One row of FILE_PROBLEMS."""
+
+_ICLOUD: Final = ".icloud"  # .Note.md.icloud stands for a Note.md that is in the cloud only
+_SMALL_BYTES: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Stamps:
+    """One stat pass.
+
+    ``files``: STAMPS, sorted by path, every kept regular file, notes and others. ``folders``: every kept folder,
+    sorted, without the root. ``aliases``: symlinks inside the vault with what they finally lead to ("" is the vault
+    itself), sorted by path; targets are never symlinks. ``problems``: FILE_PROBLEMS, sorted by path.
+    """
+
+    files: pl.DataFrame
+    folders: list[str]
+    aliases: pl.DataFrame
+    problems: pl.DataFrame
+
+
+def is_note(path: str) -> bool:
+    """Whether ``path`` is a note: ``.md`` in any letter case."""
+    return path[-3:].lower() == ".md"
+
+
+def is_canvas(path: str) -> bool:
+    """Whether ``path`` is a JSON Canvas file."""
+    return path[-7:].lower() == ".canvas"
+
+
+def scan(root: VaultRoot, skip_dirs: Sequence[str] = ()) -> Stamps:
+    """Stat every file of the vault.
+
+    Raises:
+        BuildError: the vault folder is gone or cannot be read at all.
+    """
+    if not root.exists():
+        raise BuildError(f"{root.path}: the vault folder is gone or was replaced. Restore it, or open the vault again.")
+    seen = _Seen()
+    try:
+        for folder in walk(root.handle, skip_rule(skip_dirs)):
+            seen.add_folder(root, folder)
+    except OSError as reason:
+        raise BuildError(f"{root.path}: the vault folder cannot be read ({reason.strerror}).") from reason
+    if seen.without_blocks:
+        # Where no file at all takes a block, the file system does not count them and the sign means nothing.
+        root.counts_blocks = seen.has_blocks
+    for path in seen.without_blocks if root.counts_blocks else ():
+        seen.problems.append(_offline(path))
+    files = pl.DataFrame({"path": seen.paths, "size_bytes": seen.sizes, "mtime_ns": seen.times}, schema=STAMPS)
+    return Stamps(
+        files=files.sort("path"),
+        folders=sorted(seen.folders),
+        aliases=pl.DataFrame(seen.aliases, schema=ALIASES, orient="row").sort("path"),
+        problems=problem_frame(seen.problems),
+    )
+
+
+def problem_frame(problems: Sequence[Problem]) -> pl.DataFrame:
+    """FILE_PROBLEMS rows as a frame, sorted by path and code."""
+    return pl.DataFrame(list(problems), schema=FILE_PROBLEMS, orient="row").sort("path", "code", maintain_order=True)
+
+
+def read_files(root: VaultRoot, paths: Sequence[str], sizes: Sequence[int]) -> tuple[list[bytes | None], list[Problem]]:
+    """The content of the files at ``paths`` (as ``scan`` spells them), in the order asked.
+
+    ``sizes`` are the expected sizes in bytes, a hint: a file that changed since is read whole. None where a file cannot
+    be read, with a problem that says why (`unreadable` warning, `offline` info). Fastest in path order.
+
+    Raises:
+        PathEscapeError: a path that ``scan`` never answers.
+    """
+    contents: list[bytes | None] = []
+    problems: list[Problem] = []
+    last_folder = ""
+    with folders_of(root.handle) as folders:
+        for path, size_bytes in zip(paths, sizes, strict=True):
+            folder, _, name = path.rpartition("/")
+            # The whole check costs more than the read of a small note, so a folder is checked once for all its files.
+            if folder != last_folder or not name or name[0] in ".~\\" or "\0" in name or ":" in name:
+                root.check(path)
+                last_folder = folder
+            try:
+                data = _read_one(folders.handle(folder), name, size_bytes, root.counts_blocks)
+            except OSError as reason:
+                data = None
+                problems.append(_why_unread(folders, path, reason))
+            else:
+                if data is None:
+                    problems.append(_offline(path))
+            contents.append(data)
+    return contents, problems
+
+
+def _read_one(folder: int, name: str, size_bytes: int, counts_blocks: bool) -> bytes | None:
+    """The whole file; None where its content is not on this machine."""
+    handle = os.open(name, FILE_FLAGS, dir_fd=folder)
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+        if is_placeholder(status, counts_blocks):
+            return None
+        return read_whole(handle, status.st_size or size_bytes)
+    finally:
+        os.close(handle)
+
+
+def _why_unread(folders: FolderCache, path: str, reason: OSError) -> Problem:
+    folder, _, name = path.rpartition("/")
+    if reason.errno == errno.ENOENT:
+        try:
+            os.stat(f".{name}{_ICLOUD}", dir_fd=folders.handle(folder), follow_symlinks=False)
+        except OSError:
+            pass
+        else:
+            return _offline(path)
+    text = "a symlink took its place" if reason.errno == errno.ELOOP else reason.strerror
+    return path, None, "unreadable", "warning", f"The file cannot be read: {text}."
+
+
+def _offline(path: str) -> Problem:
+    return path, None, "offline", "info", "The content is in the cloud only; it is not downloaded to be read."
+
+
+class _Seen:
+    """The lists a scan fills."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.sizes: list[int] = []
+        self.times: list[int] = []
+        self.folders: list[str] = []
+        self.aliases: list[tuple[str, str]] = []
+        self.problems: list[Problem] = []
+        self.without_blocks: list[str] = []
+        self.has_blocks = False
+
+    def add_folder(self, root: VaultRoot, folder: Folder) -> None:
+        prefix = folder.prefix
+        if prefix:
+            self.folders.append(prefix[:-1])
+        if folder.failure is not None:
+            message = f"The folder cannot be read: {folder.failure}. Nothing below it is in the graph."
+            self.problems.append((prefix[:-1], None, "unreadable", "warning", message))
+            return
+        for entry in folder.files:
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue  # removed since it was listed
+            self._add_file(prefix + entry.name, status)
+        self._add_cloud_files(folder)
+        for name in folder.links:
+            self._add_link(root, prefix + name)
+        for name in folder.bad:
+            message = "The name is not UTF-8; the file or folder is left out. Rename it."
+            self.problems.append((prefix + name, None, "bad-name", "warning", message))
+
+    def _add_file(self, path: str, status: os.stat_result) -> None:
+        self.paths.append(path)
+        size_bytes = status.st_size
+        self.sizes.append(size_bytes)
+        self.times.append(status.st_mtime_ns)
+        if size_bytes and status.st_blocks:
+            self.has_blocks = True
+        elif size_bytes > _SMALL_BYTES:
+            self.without_blocks.append(path)
+
+    def _add_cloud_files(self, folder: Folder) -> None:
+        stubs = [name for name in folder.hidden if name.endswith(_ICLOUD) and len(name) > len(_ICLOUD) + 1]
+        if not stubs:
+            return
+        present = {entry.name for entry in folder.files}
+        for stub in stubs:
+            name = stub[1 : -len(_ICLOUD)]
+            if name in present or name.startswith("."):
+                continue
+            try:
+                status = os.stat(stub, dir_fd=folder.handle, follow_symlinks=False)
+            except OSError:
+                continue
+            path = folder.prefix + name
+            if stat.S_ISREG(status.st_mode):
+                self.paths.append(path)
+                self.sizes.append(status.st_size)
+                self.times.append(status.st_mtime_ns)
+                self.problems.append(_offline(path))
+
+    def _add_link(self, root: VaultRoot, path: str) -> None:
+        try:
+            with root.find(path, with_nearest=False) as found:
+                if found.is_folder or stat.S_ISREG(found.status.st_mode):
+                    self.aliases.append((path, found.path))
+        except PathEscapeError as reason:
+            self.problems.append((path, None, "symlink-outside", "info", f"Not followed: {reason.message}"))
+        except MissingFileError:
+            self.problems.append((path, None, "symlink-broken", "info", "The symlink leads to nothing."))
+        except FileError as reason:
+            self.problems.append((path, None, "symlink-broken", "info", f"Not followed: {reason.message}"))
