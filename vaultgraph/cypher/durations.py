@@ -1,6 +1,6 @@
 """Durations: months, days and seconds kept apart, their ISO 8601 text, and arithmetic with dates and datetimes.
 
-Used by cypher/values for order, by cypher/operators for ``+`` and ``-``, by functions/temporal for making them. Weeks
+Used by cypher/values for order, by cypher/value_operators for ``+`` and ``-``, by functions/temporal for making them. Weeks
 become days; a month is never turned into days except to compare two durations.
 """
 

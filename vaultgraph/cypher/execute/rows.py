@@ -1,0 +1,118 @@
+"""Row by row where columns cannot: applying a function to every row, and lists taken apart and put together again.
+
+The one place with the loop that every operator and function falls back to. It checks the budget as it goes.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise, repeat
+from typing import Final
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from vaultgraph.cypher.budget import Budget
+from vaultgraph.cypher.execute.bindings import BoundColumn, NodeColumn, ObjectColumn, RelationshipColumn, ValueColumn
+from vaultgraph.cypher.execute.fetch import column_values, from_constant, from_values, height_of
+from vaultgraph.cypher.execute.operand import Constant, Operand
+from vaultgraph.cypher.values import Refusal, is_list, type_name
+from vaultgraph.graph.columns import Ids
+
+_ROWS_BETWEEN_CHECKS: Final = 2048
+
+
+def to_column(operand: Operand, height: int) -> BoundColumn:
+    """The operand as a column of ``height`` rows."""
+    return from_constant(operand.value, height) if isinstance(operand, Constant) else operand
+
+
+def cells_of(operand: Operand, height: int) -> Iterable[object]:
+    """The operand's engine values, ``height`` of them."""
+    return repeat(operand.value, height) if isinstance(operand, Constant) else column_values(operand)
+
+
+def map_rows(apply: Callable[..., object], operands: Sequence[Operand], height: int, budget: Budget) -> BoundColumn:
+    """``apply`` called with the cells of each row; without operands it is called ``height`` times.
+
+    Raises:
+        Refusal: from ``apply``.
+        BudgetError: the budget ran out.
+    """
+    columns = [cells_of(operand, height) for operand in operands]
+    rows: Iterable[tuple[object, ...]] = zip(*columns, strict=True) if columns else repeat((), height)
+    made: list[object] = []
+    # row loop: operands have no one type, or the operation no kernel; as many as there are rows
+    for number, row in enumerate(rows):
+        if number % _ROWS_BETWEEN_CHECKS == 0:
+            budget.check()
+        made.append(apply(*row))
+    return from_values(made)
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Lists taken apart: item ``k`` belongs to row ``rows[k]`` (ascending); ``is_null`` marks rows without a list."""
+
+    rows: Ids
+    column: BoundColumn
+    is_null: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
+
+
+def take_apart(column: BoundColumn, purpose: str) -> Items:
+    """All items of a column of lists, in order.
+
+    Raises:
+        Refusal: a cell is neither a list nor null; ``purpose`` names what needs one.
+    """
+    if isinstance(column, ValueColumn) and isinstance(column.series.dtype, pl.List):
+        return _take_apart_series(column.series)
+    values = column_values(column)
+    # row loop: cells are Python lists
+    for value in values:
+        if value is not None and not is_list(value):
+            raise Refusal(f"{purpose} needs a list, not {type_name(value)}.")
+    lists = [value if is_list(value) else [] for value in values]
+    lengths = np.array([len(one) for one in lists], dtype=np.int64)
+    rows = np.repeat(np.arange(len(lists), dtype=np.int64), lengths)
+    is_null = np.array([value is None for value in values], dtype=np.bool_)
+    return Items(rows, from_values(list(chain.from_iterable(lists))), is_null)
+
+
+def _take_apart_series(series: pl.Series) -> Items:
+    lengths = series.list.len().fill_null(0).to_numpy().astype(np.int64)
+    rows = np.repeat(np.arange(len(series), dtype=np.int64), lengths)
+    items = series.filter(pl.Series(lengths > 0)).explode()
+    return Items(rows, ValueColumn(items), series.is_null().to_numpy())
+
+
+def put_together(column: BoundColumn, rows: Ids, height: int) -> BoundColumn:
+    """A list a row: the cells ``column[k]`` of row ``rows[k]`` (ascending), in order; rows without one give []."""
+    counts = np.bincount(rows, minlength=height) if len(rows) else np.zeros(height, dtype=np.int64)
+    offsets = np.zeros(height + 1, dtype=np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    if isinstance(column, ValueColumn) and not isinstance(column.series.dtype, pl.List):
+        array = pa.LargeListArray.from_arrays(pa.array(offsets), column.series.to_arrow())  # type: ignore[arg-type]
+        lists = pl.Series(values=array)
+        return ValueColumn(lists.cast(pl.List(column.series.dtype)))
+    values = column_values(column)
+    bounds = offsets.tolist()
+    # row loop: items are Python values; one slice a row
+    return ObjectColumn([values[start:stop] for start, stop in pairwise(bounds)])
+
+
+def with_nulls(column: BoundColumn, is_null: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> BoundColumn:
+    """The column with null wherever ``is_null``."""
+    if not is_null.any():
+        return column
+    match column:
+        case NodeColumn(ids):
+            return NodeColumn(np.where(is_null, -1, ids))
+        case RelationshipColumn(ids):
+            return RelationshipColumn(np.where(is_null, -1, ids))
+        case ValueColumn(series):
+            keep = pl.Series(np.where(is_null, -1, np.arange(height_of(column))))
+            return ValueColumn(series.gather(keep.set(keep < 0, None)))
+        case ObjectColumn(values):
+            # row loop: cells are Python objects
+            return ObjectColumn([None if gone else value for value, gone in zip(values, is_null, strict=True)])
