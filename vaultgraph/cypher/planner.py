@@ -1,6 +1,6 @@
 """Clauses to a plan: one pass over the bound query, each clause on top of the one before.
 
-Called by cypher/query. Patterns are planned by cypher/patterns, WITH and RETURN by cypher/projections; what can be done
+Called by cypher/query. Patterns are planned by cypher/matching, WITH and RETURN by cypher/projections; what can be done
 better with the whole tree in sight is left to cypher/rules.
 """
 
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from vaultgraph.cypher import operators
 from vaultgraph.cypher.estimate import Statistics
+from vaultgraph.cypher.matching import plan_patterns
 from vaultgraph.cypher.operators import Argument, Distinct, Filter, Optional, Plan, Start, Union
-from vaultgraph.cypher.patterns import plan_patterns
 from vaultgraph.cypher.plans import columns_of
 from vaultgraph.cypher.procedures import procedure_called
 from vaultgraph.cypher.projections import plan_projection

@@ -114,6 +114,7 @@ def _distinct(plan: Plan, projection: Projection, items: Items, where: Expressio
 def _grouped(plan: Plan, projection: Projection, items: Items, where: Expression | None) -> Plan:
     keys = tuple((name, expression) for name, expression in items if not _has_aggregate(expression))
     names = tuple(name for name, _ in items)
+    shown = frozenset(names)
     calls = {
         name: expression
         for name, expression in items
@@ -124,7 +125,7 @@ def _grouped(plan: Plan, projection: Projection, items: Items, where: Expression
         return _call_of(part, calls) or _key_of(part, keys)
 
     def over_outputs(part: Syntax) -> Syntax | None:
-        if isinstance(part, Variable) and part.name in names:
+        if isinstance(part, Variable) and part.name in shown:
             return part
         return _key_of(part, items) or _call_of(part, calls)
 
@@ -138,9 +139,9 @@ def _grouped(plan: Plan, projection: Projection, items: Items, where: Expression
     if made:
         plan = Extend(plan, made)
     if projection.distinct:
-        plan = Distinct(Keep(plan, names) if columns_of(plan) != set(names) else plan)
+        plan = Distinct(Keep(plan, names) if columns_of(plan) != shown else plan)
     plan = _cut(Sort(plan, order) if order else plan, projection)
-    if columns_of(plan) != set(names):
+    if columns_of(plan) != shown:
         plan = Keep(plan, names)
     return _filtered(plan, None if where is None else _over_items(where, items))
 

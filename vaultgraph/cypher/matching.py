@@ -1,0 +1,363 @@
+"""Patterns to plans: where a pattern starts, in which order it grows, which relationships must differ.
+
+Called by the planner for MATCH and by execute/pattern_runner for patterns inside expressions. Predicates are put on top
+of the grown pattern, one Filter each: rules/push_filters moves them down.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from vaultgraph.cypher.estimate import Statistics, hops_factor, selectivity
+from vaultgraph.cypher.operators import (
+    BuildPath,
+    Direction,
+    Expand,
+    ExpandBound,
+    ExpandVariable,
+    Filter,
+    Join,
+    Plan,
+    ScanNodes,
+    ShortestPaths,
+    Start,
+    Trails,
+)
+from vaultgraph.cypher.plans import columns_of
+from vaultgraph.cypher.syntax import (
+    Binary,
+    Comparison,
+    Expression,
+    HasLabels,
+    IsNull,
+    LabelAnd,
+    LabelExpression,
+    MapLiteral,
+    NodePattern,
+    Parameter,
+    PathPattern,
+    Property,
+    RelationshipPattern,
+    Variable,
+)
+from vaultgraph.cypher.trees import conjuncts, substitute
+
+_FLIPPED: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One relationship pattern between two node variables, left to right as written."""
+
+    left: str
+    right: str
+    pattern: RelationshipPattern
+
+    @property
+    def name(self) -> str:
+        """The variable of the relationship."""
+        return name_of(self.pattern)
+
+    def other(self, node: str) -> str:
+        """The node variable at the other end."""
+        return self.right if node == self.left else self.left
+
+    def direction_from(self, node: str) -> Direction:
+        """The direction as seen from one end."""
+        return self.pattern.direction if node == self.left else _FLIPPED[self.pattern.direction]
+
+
+@dataclass(slots=True)
+class _Growth:
+    """The state of one growing pattern."""
+
+    plan: Plan
+    statistics: Statistics
+    labels: dict[str, LabelExpression | None]
+    predicates: list[Expression]
+    bound: frozenset[str]
+    solved: set[str]
+    pending: list[Hop]
+    made: list[tuple[str, tuple[str, ...]]] = field(default_factory=list[tuple[str, tuple[str, ...]]])
+    factors: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
+
+
+def name_of(pattern: NodePattern | RelationshipPattern) -> str:
+    """The variable of a bound pattern, which always has one."""
+    if pattern.variable is None:
+        raise ValueError("patterns get their variables from bind")
+    return pattern.variable
+
+
+def plan_patterns(
+    patterns: Iterable[PathPattern],
+    where: Expression | None,
+    plan: Plan,
+    statistics: Statistics,
+    parameters: Mapping[str, object],
+) -> Plan:
+    """The plan that extends each row of ``plan`` by the matches of the patterns; columns of ``plan`` are bound."""
+    patterns = tuple(patterns)
+    bound = columns_of(plan)
+    labels: dict[str, LabelExpression | None] = {}
+    predicates: list[Expression] = []
+    hops: list[Hop] = []
+    for path in patterns:
+        for node in path.nodes:
+            name = name_of(node)
+            labels[name] = both_labels(labels.get(name), node.labels)
+            predicates += property_predicates(name, node.properties, parameters)
+            predicates += conjuncts(node.where)
+        if path.shortest is None:
+            hops += _hops_of(path)
+    for hop in hops:
+        if hop.pattern.length is None:
+            predicates += property_predicates(hop.name, hop.pattern.properties, parameters)
+            predicates += conjuncts(hop.pattern.where)
+    predicates += conjuncts(where)
+    growth = _Growth(plan, statistics, labels, predicates, bound, {name for name in labels if name in bound}, hops)
+    first = tuple(_needs_node(name, labels, hops) for name in labels if name in bound)
+    _grow(growth, parameters)
+    _finish_paths(growth, patterns, parameters)
+    for predicate in (*(part for parts in first for part in parts), *predicates):
+        growth.plan = Filter(growth.plan, predicate)
+    return growth.plan
+
+
+def both_labels(one: LabelExpression | None, other: LabelExpression | None) -> LabelExpression | None:
+    """The expression that holds where both do."""
+    if one is None or other is None or one == other:
+        return other if one is None else one
+    left = one.parts if isinstance(one, LabelAnd) else (one,)
+    right = other.parts if isinstance(other, LabelAnd) else (other,)
+    return LabelAnd((*left, *right))
+
+
+def property_predicates(
+    variable: str, properties: MapLiteral | Parameter | None, parameters: Mapping[str, object]
+) -> list[Expression]:
+    """The equalities that an inline property map stands for."""
+    subject = Variable(variable)
+    match properties:
+        case None:
+            return []
+        case MapLiteral(entries):
+            return [Comparison(Property(subject, key), (("=", value),), at=value.at) for key, value in entries]
+        case Parameter(name):
+            given = parameters.get(name)
+            keys = [str(key) for key in given] if isinstance(given, Mapping) else []  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+            return [Comparison(Property(subject, key), (("=", Property(properties, key)),)) for key in keys]
+
+
+def _hops_of(path: PathPattern) -> list[Hop]:
+    return [
+        Hop(name_of(left), name_of(right), pattern)
+        for left, pattern, right in zip(path.nodes, path.relationships, path.nodes[1:], strict=False)
+    ]
+
+
+def _needs_node(name: str, labels: Mapping[str, LabelExpression | None], hops: Iterable[Hop]) -> list[Expression]:
+    """What a bound node must satisfy that no hop checks."""
+    found: list[Expression] = []
+    expression = labels[name]
+    if expression is not None:
+        found.append(HasLabels(Variable(name), expression))
+    elif not any(name in (hop.left, hop.right) for hop in hops):
+        found.append(IsNull(Variable(name), negated=True))
+    return found
+
+
+def _grow(growth: _Growth, parameters: Mapping[str, object]) -> None:
+    """Solve all nodes and hops, cheapest first."""
+    while growth.pending or not growth.solved.issuperset(growth.labels):
+        given = next((hop for hop in growth.pending if _is_given(hop, growth)), None)
+        if given is not None:
+            _expand_bound(growth, given)
+            continue
+        choice = _next_hop(growth, growth.solved, growth.pending)
+        if choice is None:
+            start = _choose_start(growth)
+            leaf = ScanNodes(start, growth.labels[start])
+            growth.plan = leaf if isinstance(growth.plan, Start) else Join(growth.plan, leaf)
+            growth.solved.add(start)
+            continue
+        hop, source = choice
+        growth.pending.remove(hop)
+        _expand(growth, hop, source, parameters)
+        growth.solved.add(hop.other(source))
+
+
+def _is_given(hop: Hop, growth: _Growth) -> bool:
+    return hop.pattern.length is None and hop.name in growth.bound
+
+
+def _expand_bound(growth: _Growth, hop: Hop) -> None:
+    growth.pending.remove(hop)
+    growth.plan = ExpandBound(
+        growth.plan,
+        hop.left,
+        hop.name,
+        hop.right,
+        hop.pattern.types,
+        hop.pattern.direction,
+        hop.left in growth.solved,
+        hop.right in growth.solved or hop.right == hop.left,
+    )
+    for name in dict.fromkeys((hop.left, hop.right)):
+        expression = growth.labels[name]
+        if name not in growth.solved and expression is not None:
+            growth.plan = Filter(growth.plan, HasLabels(Variable(name), expression))
+        growth.solved.add(name)
+    growth.made.append((hop.name, hop.pattern.types))
+
+
+def _expand(growth: _Growth, hop: Hop, source: str, parameters: Mapping[str, object]) -> None:
+    pattern, target = hop.pattern, hop.other(source)
+    unlike = tuple(name for name, types in growth.made if _may_meet(types, pattern.types))
+    is_bound = target in growth.solved
+    labels = None if is_bound else growth.labels[target]
+    direction = hop.direction_from(source)
+    if pattern.length is None:
+        growth.plan = Expand(growth.plan, source, hop.name, target, pattern.types, direction, labels, is_bound, unlike)
+        growth.made.append((hop.name, pattern.types))
+        return
+    trails = _trails(hop, direction, parameters)
+    given = hop.name in growth.bound
+    if given:
+        trails = Trails(
+            trails.types,
+            direction,
+            trails.least,
+            trails.most,
+            trails.hop,
+            trails.each,
+            trails.column,
+            f" same {hop.name}",
+            source != hop.left,
+        )
+    growth.plan = ExpandVariable(growth.plan, source, target, trails, labels, is_bound, unlike)
+    if given:
+        same = Comparison(Variable(f" same {hop.name}"), (("=", Variable(hop.name)),))
+        growth.plan = Filter(growth.plan, same)
+    growth.made.append((trail_name(hop.name), pattern.types))
+
+
+def trail_name(relationship: str) -> str:
+    """The hidden column that holds the relationship ids of a variable-length pattern."""
+    return f" trail {relationship}"
+
+
+def _trails(hop: Hop, direction: Direction, parameters: Mapping[str, object]) -> Trails:
+    pattern, one = hop.pattern, f" hop {hop.name}"
+    each: Expression | None = None
+    parts = property_predicates(one, pattern.properties, parameters)
+    parts += [substitute(part, {hop.name: Variable(one)}) for part in conjuncts(pattern.where)]
+    for part in parts:
+        each = part if each is None else Binary("AND", each, part)
+    least, most = pattern.length or (1, 1)
+    shown = None if hop.name.startswith(" ") else hop.name
+    is_reversed = direction != pattern.direction
+    return Trails(pattern.types, direction, least, most, one, each, trail_name(hop.name), shown, is_reversed)
+
+
+def _may_meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two relationship patterns can take the same relationship."""
+    return not one or not other or not set(one).isdisjoint(other)
+
+
+def _next_hop(growth: _Growth, solved: set[str], pending: list[Hop]) -> tuple[Hop, str] | None:
+    """The cheapest hop from a solved node and that node; hops between solved nodes first."""
+    best: tuple[float, Hop, str] | None = None
+    candidates = [(hop, source) for hop in pending for source in (hop.left, hop.right) if source in solved]
+    if len(candidates) == 1:
+        return candidates[0]
+    for hop, source in candidates:
+        if hop.other(source) in solved:
+            return hop, hop.left
+        cost = _factor(growth, hop, source)
+        if best is None or cost < best[0]:
+            best = (cost, hop, source)
+    return None if best is None else best[1:]
+
+
+def _factor(growth: _Growth, hop: Hop, source: str) -> float:
+    """How many rows one row becomes by the hop to a new node."""
+    key = (hop.name, source)
+    found = growth.factors.get(key)
+    if found is None:
+        target, direction, types = hop.other(source), hop.direction_from(source), hop.pattern.types
+        statistics, labels = growth.statistics, growth.labels[target]
+        found = hops_factor(statistics.fan_out(growth.labels[source], types, direction), hop.pattern.length)
+        if labels is not None:
+            found *= statistics.share(labels, types, direction)
+        found *= selectivity(target, growth.predicates, statistics.nodes(labels))
+        growth.factors[key] = found
+    return found
+
+
+def _choose_start(growth: _Growth) -> str:
+    """The unsolved node from which the whole connected pattern costs the fewest rows."""
+    unsolved = [name for name in growth.labels if name not in growth.solved]
+    component = _component(unsolved[0], growth.pending)
+    if len(component) == 1:
+        return unsolved[0]
+    best, least = unsolved[0], float("inf")
+    for name in (name for name in unsolved if name in component):
+        cost = _cost_from(growth, name, [hop for hop in growth.pending if hop.left in component])
+        if cost < least:
+            best, least = name, cost
+    return best
+
+
+def _component(start: str, hops: Iterable[Hop]) -> set[str]:
+    found = {start}
+    waiting = list(hops)
+    while True:
+        joined = [hop for hop in waiting if hop.left in found or hop.right in found]
+        if not joined:
+            return found
+        for hop in joined:
+            found |= {hop.left, hop.right}
+            waiting.remove(hop)
+
+
+def _cost_from(growth: _Growth, start: str, pending: list[Hop]) -> float:
+    statistics = growth.statistics
+    nodes = statistics.nodes(growth.labels[start])
+    rows = nodes * selectivity(start, growth.predicates, nodes)
+    cost = nodes * 0.01 + rows
+    solved = {start}
+    while pending:
+        choice = _next_hop(growth, solved, pending)
+        if choice is None:
+            return cost
+        hop, source = choice
+        target = hop.other(source)
+        if target in solved:
+            rows *= hops_factor(
+                statistics.fan_out(growth.labels[source], hop.pattern.types, hop.direction_from(source)),
+                hop.pattern.length,
+            ) / max(statistics.nodes(growth.labels[target]), 1)
+        else:
+            rows *= _factor(growth, hop, source)
+        cost += rows
+        solved.add(target)
+        pending = [other for other in pending if other is not hop]
+    return cost
+
+
+def _finish_paths(growth: _Growth, patterns: Iterable[PathPattern], parameters: Mapping[str, object]) -> None:
+    """Shortest paths, then the named paths."""
+    for path in patterns:
+        if path.shortest is not None:
+            hop = _hops_of(path)[0]
+            trails = _trails(hop, hop.pattern.direction, parameters)
+            growth.plan = ShortestPaths(growth.plan, hop.left, hop.right, trails, path.shortest == "all")
+    for path in patterns:
+        if path.variable is not None:
+            steps = tuple(
+                (name_of(step), False)
+                if step.length is None and path.shortest is None
+                else (trail_name(name_of(step)), True)
+                for step in path.relationships
+            )
+            growth.plan = BuildPath(growth.plan, path.variable, name_of(path.nodes[0]), steps)
