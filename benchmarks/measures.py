@@ -106,7 +106,7 @@ def cache_stamp(vault: Path) -> tuple[int, int] | None:
 
 
 def write_cache(side: Side, vault: Path) -> None:
-    """Start once so that a cache is there; it may be written after the first answer, so wait until it stays as it is."""
+    """Start once so that a cache is there; wait until it stays as it is, for it may be written after an answer."""
     with Server(side.server_command(vault, cached=True)) as server:
         first_count(server)
         deadline, seen = time.perf_counter() + 20, None
