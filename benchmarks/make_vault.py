@@ -165,12 +165,9 @@ def note_text(rng: random.Random, plan: Plan, row: int, words: Words) -> str:
     headings = plan.headings[row]
     blocks = [f"# {stem_of(plan.notes[row])}"]
     count = rng.randint(3, 6)
-    cuts = {1 + place * count // len(headings): text for place, text in enumerate(headings)}
     for place, paragraph in enumerate(paragraphs(rng, links, count, words)):
-        if place in cuts:
-            blocks.append(f"## {cuts[place]}")
-        blocks.append(paragraph)
-    blocks += [f"## {text}" for place, text in cuts.items() if place >= count]
+        due = [text for order, text in enumerate(headings) if 1 + order * (count - 1) // len(headings) == place]
+        blocks += [*(f"## {text}" for text in due), paragraph]
     blocks += extras(rng, plan, words)
     return frontmatter(rng, plan) + "\n" + "\n\n".join(blocks) + "\n"
 
