@@ -1,363 +1,297 @@
-"""Patterns to plans: where a pattern starts, in which order it grows, which relationships must differ.
+"""Reading patterns: nodes, relationships, paths, label expressions, and the property maps inside them.
 
-Called by the planner for MATCH and by execute/pattern_runner for patterns inside expressions. Predicates are put on top
-of the grown pattern, one Filter each: rules/push_filters moves them down.
+Called by cypher/expressions (pattern predicates and comprehensions) and cypher/clauses (MATCH). How an expression is read is
+handed in, since expressions hold patterns and patterns hold expressions. No names are checked here.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from typing import Literal as Choice
 
-from vaultgraph.cypher.estimate import Statistics, hops_factor, selectivity
-from vaultgraph.cypher.operators import (
-    BuildPath,
-    Direction,
-    Expand,
-    ExpandBound,
-    ExpandVariable,
-    Filter,
-    Join,
-    Plan,
-    ScanNodes,
-    ShortestPaths,
-    Start,
-    Trails,
-)
-from vaultgraph.cypher.plans import columns_of
+from vaultgraph.cypher.cursor import Cursor
 from vaultgraph.cypher.syntax import (
-    Binary,
-    Comparison,
     Expression,
-    HasLabels,
-    IsNull,
     LabelAnd,
     LabelExpression,
+    LabelName,
+    LabelNot,
+    LabelOr,
     MapLiteral,
     NodePattern,
-    Parameter,
     PathPattern,
-    Property,
     RelationshipPattern,
-    Variable,
+    Span,
 )
-from vaultgraph.cypher.trees import conjuncts, substitute
+from vaultgraph.cypher.tokens import integer_of, is_integer
+from vaultgraph.errors import UnsupportedError
 
-_FLIPPED: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+Parse = Callable[[Cursor], Expression]
+Length = tuple[int, int | None]
 
-
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """One relationship pattern between two node variables, left to right as written."""
-
-    left: str
-    right: str
-    pattern: RelationshipPattern
-
-    @property
-    def name(self) -> str:
-        """The variable of the relationship."""
-        return name_of(self.pattern)
-
-    def other(self, node: str) -> str:
-        """The node variable at the other end."""
-        return self.right if node == self.left else self.left
-
-    def direction_from(self, node: str) -> Direction:
-        """The direction as seen from one end."""
-        return self.pattern.direction if node == self.left else _FLIPPED[self.pattern.direction]
+_SHORTEST: dict[str, Choice["one", "all"]] = {"SHORTESTPATH": "one", "ALLSHORTESTPATHS": "all"}
 
 
-@dataclass(slots=True)
-class _Growth:
-    """The state of one growing pattern."""
+def starts_pattern(cursor: Cursor, index: int) -> bool:
+    """Whether the "(" at token ``index`` begins a path pattern with a relationship, not a parenthesised expression.
 
-    plan: Plan
-    statistics: Statistics
-    labels: dict[str, LabelExpression | None]
-    predicates: list[Expression]
-    bound: frozenset[str]
-    solved: set[str]
-    pending: list[Hop]
-    made: list[tuple[str, tuple[str, ...]]] = field(default_factory=list[tuple[str, tuple[str, ...]]])
-    factors: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
-
-
-def name_of(pattern: NodePattern | RelationshipPattern) -> str:
-    """The variable of a bound pattern, which always has one."""
-    if pattern.variable is None:
-        raise ValueError("patterns get their variables from bind")
-    return pattern.variable
-
-
-def plan_patterns(
-    patterns: Iterable[PathPattern],
-    where: Expression | None,
-    plan: Plan,
-    statistics: Statistics,
-    parameters: Mapping[str, object],
-) -> Plan:
-    """The plan that extends each row of ``plan`` by the matches of the patterns; columns of ``plan`` are bound."""
-    patterns = tuple(patterns)
-    bound = columns_of(plan)
-    labels: dict[str, LabelExpression | None] = {}
-    predicates: list[Expression] = []
-    hops: list[Hop] = []
-    for path in patterns:
-        for node in path.nodes:
-            name = name_of(node)
-            labels[name] = both_labels(labels.get(name), node.labels)
-            predicates += property_predicates(name, node.properties, parameters)
-            predicates += conjuncts(node.where)
-        if path.shortest is None:
-            hops += _hops_of(path)
-    for hop in hops:
-        if hop.pattern.length is None:
-            predicates += property_predicates(hop.name, hop.pattern.properties, parameters)
-            predicates += conjuncts(hop.pattern.where)
-    predicates += conjuncts(where)
-    growth = _Growth(plan, statistics, labels, predicates, bound, {name for name in labels if name in bound}, hops)
-    first = tuple(_needs_node(name, labels, hops) for name in labels if name in bound)
-    _grow(growth, parameters)
-    _finish_paths(growth, patterns, parameters)
-    for predicate in (*(part for parts in first for part in parts), *predicates):
-        growth.plan = Filter(growth.plan, predicate)
-    return growth.plan
+    Decided by what is just inside the bracket and just behind it, so it costs the same for any nesting.
+    """
+    words = cursor.words
+    close = cursor.closers[index]
+    after = close + 1
+    if words[after] == "<" and words[after + 1] == "-":
+        after += 1
+        if words[after + 1] not in ("-", "["):
+            return False
+    elif words[after] != "-":
+        return False
+    if words[after + 1] == "-":
+        # (a)--(b) is a pattern, but (a) - -(b) is a subtraction
+        joined = cursor.ends[after] == cursor.starts[after + 1]
+        if words[after + 2] != ">" and not (words[after + 2] == "(" and joined):
+            return False
+    elif words[after + 1] not in ("[", ">"):
+        return False
+    inside = index + 1
+    if cursor.is_name(inside):
+        inside += 1
+    return inside == close or words[inside] in (":", "{", "WHERE") or cursor.kinds[inside] == "parameter"
 
 
-def both_labels(one: LabelExpression | None, other: LabelExpression | None) -> LabelExpression | None:
-    """The expression that holds where both do."""
-    if one is None or other is None or one == other:
-        return other if one is None else one
-    left = one.parts if isinstance(one, LabelAnd) else (one,)
-    right = other.parts if isinstance(other, LabelAnd) else (other,)
-    return LabelAnd((*left, *right))
-
-
-def property_predicates(
-    variable: str, properties: MapLiteral | Parameter | None, parameters: Mapping[str, object]
-) -> list[Expression]:
-    """The equalities that an inline property map stands for."""
-    subject = Variable(variable)
-    match properties:
-        case None:
-            return []
-        case MapLiteral(entries):
-            return [Comparison(Property(subject, key), (("=", value),), at=value.at) for key, value in entries]
-        case Parameter(name):
-            given = parameters.get(name)
-            keys = [str(key) for key in given] if isinstance(given, Mapping) else []  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
-            return [Comparison(Property(subject, key), (("=", Property(properties, key)),)) for key in keys]
-
-
-def _hops_of(path: PathPattern) -> list[Hop]:
-    return [
-        Hop(name_of(left), name_of(right), pattern)
-        for left, pattern, right in zip(path.nodes, path.relationships, path.nodes[1:], strict=False)
-    ]
-
-
-def _needs_node(name: str, labels: Mapping[str, LabelExpression | None], hops: Iterable[Hop]) -> list[Expression]:
-    """What a bound node must satisfy that no hop checks."""
-    found: list[Expression] = []
-    expression = labels[name]
-    if expression is not None:
-        found.append(HasLabels(Variable(name), expression))
-    elif not any(name in (hop.left, hop.right) for hop in hops):
-        found.append(IsNull(Variable(name), negated=True))
-    return found
-
-
-def _grow(growth: _Growth, parameters: Mapping[str, object]) -> None:
-    """Solve all nodes and hops, cheapest first."""
-    while growth.pending or not growth.solved.issuperset(growth.labels):
-        given = next((hop for hop in growth.pending if _is_given(hop, growth)), None)
-        if given is not None:
-            _expand_bound(growth, given)
-            continue
-        choice = _next_hop(growth, growth.solved, growth.pending)
-        if choice is None:
-            start = _choose_start(growth)
-            leaf = ScanNodes(start, growth.labels[start])
-            growth.plan = leaf if isinstance(growth.plan, Start) else Join(growth.plan, leaf)
-            growth.solved.add(start)
-            continue
-        hop, source = choice
-        growth.pending.remove(hop)
-        _expand(growth, hop, source, parameters)
-        growth.solved.add(hop.other(source))
-
-
-def _is_given(hop: Hop, growth: _Growth) -> bool:
-    return hop.pattern.length is None and hop.name in growth.bound
-
-
-def _expand_bound(growth: _Growth, hop: Hop) -> None:
-    growth.pending.remove(hop)
-    growth.plan = ExpandBound(
-        growth.plan,
-        hop.left,
-        hop.name,
-        hop.right,
-        hop.pattern.types,
-        hop.pattern.direction,
-        hop.left in growth.solved,
-        hop.right in growth.solved or hop.right == hop.left,
-    )
-    for name in dict.fromkeys((hop.left, hop.right)):
-        expression = growth.labels[name]
-        if name not in growth.solved and expression is not None:
-            growth.plan = Filter(growth.plan, HasLabels(Variable(name), expression))
-        growth.solved.add(name)
-    growth.made.append((hop.name, hop.pattern.types))
-
-
-def _expand(growth: _Growth, hop: Hop, source: str, parameters: Mapping[str, object]) -> None:
-    pattern, target = hop.pattern, hop.other(source)
-    unlike = tuple(name for name, types in growth.made if _may_meet(types, pattern.types))
-    is_bound = target in growth.solved
-    labels = None if is_bound else growth.labels[target]
-    direction = hop.direction_from(source)
-    if pattern.length is None:
-        growth.plan = Expand(growth.plan, source, hop.name, target, pattern.types, direction, labels, is_bound, unlike)
-        growth.made.append((hop.name, pattern.types))
-        return
-    trails = _trails(hop, direction, parameters)
-    given = hop.name in growth.bound
-    if given:
-        trails = Trails(
-            trails.types,
-            direction,
-            trails.least,
-            trails.most,
-            trails.hop,
-            trails.each,
-            trails.column,
-            f" same {hop.name}",
-            source != hop.left,
+def path_pattern(cursor: Cursor, parse: Parse) -> PathPattern:
+    """``[name =] (a)-[r]->(b)…``, or shortestPath(…) or allShortestPaths(…) of one."""
+    first, variable = cursor.index, None
+    if cursor.is_name(first) and cursor.words[first + 1] == "=":
+        variable = cursor.variable()
+        cursor.index += 1
+    word = cursor.word
+    if word in _SHORTEST and cursor.words[cursor.index + 1] == "(":
+        cursor.index += 2
+        nodes, relationships = _chain(cursor, parse)
+        if len(relationships) != 1:
+            raise cursor.error(f"{cursor.values[first]} takes one relationship: (a)-[*]->(b).", first, cursor.index)
+        cursor.expect(")")
+        return PathPattern(variable, nodes, relationships, _SHORTEST[word], at=cursor.span(first))
+    if word in ("ANY", "ALL", "SHORTEST") and cursor.words[cursor.index + 1] != "=":
+        raise UnsupportedError(
+            "This form is not supported: write shortestPath((a)-[*]->(b)) or allShortestPaths((a)-[*]->(b)).",
+            cursor.text,
+            cursor.starts[cursor.index],
+            cursor.ends[cursor.index],
         )
-    growth.plan = ExpandVariable(growth.plan, source, target, trails, labels, is_bound, unlike)
-    if given:
-        same = Comparison(Variable(f" same {hop.name}"), (("=", Variable(hop.name)),))
-        growth.plan = Filter(growth.plan, same)
-    growth.made.append((trail_name(hop.name), pattern.types))
+    nodes, relationships = _chain(cursor, parse)
+    return PathPattern(variable, nodes, relationships, at=cursor.span(first))
 
 
-def trail_name(relationship: str) -> str:
-    """The hidden column that holds the relationship ids of a variable-length pattern."""
-    return f" trail {relationship}"
+def path_patterns(cursor: Cursor, parse: Parse) -> tuple[PathPattern, ...]:
+    """Path patterns separated by commas."""
+    patterns = [path_pattern(cursor, parse)]
+    while cursor.accept(","):
+        patterns.append(path_pattern(cursor, parse))
+    if cursor.word == "(":
+        raise cursor.error("Patterns are separated by a comma, or joined by a relationship such as -[:TYPE]->.")
+    return tuple(patterns)
 
 
-def _trails(hop: Hop, direction: Direction, parameters: Mapping[str, object]) -> Trails:
-    pattern, one = hop.pattern, f" hop {hop.name}"
-    each: Expression | None = None
-    parts = property_predicates(one, pattern.properties, parameters)
-    parts += [substitute(part, {hop.name: Variable(one)}) for part in conjuncts(pattern.where)]
-    for part in parts:
-        each = part if each is None else Binary("AND", each, part)
-    least, most = pattern.length or (1, 1)
-    shown = None if hop.name.startswith(" ") else hop.name
-    is_reversed = direction != pattern.direction
-    return Trails(pattern.types, direction, least, most, one, each, trail_name(hop.name), shown, is_reversed)
+def label_expression(cursor: Cursor, *, bar: bool = True) -> LabelExpression:
+    """What follows the colon: ``A:B``, ``A&B``, ``A|B``, ``!A``, ``(A|B)&C``; without ``bar`` a ``|`` ends it."""
+    first = cursor.index
+    parts = [_label_and(cursor)]
+    while bar and cursor.accept("|"):
+        cursor.accept(":")
+        parts.append(_label_and(cursor))
+    return parts[0] if len(parts) == 1 else LabelOr(tuple(parts), at=cursor.span(first))
 
 
-def _may_meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether two relationship patterns can take the same relationship."""
-    return not one or not other or not set(one).isdisjoint(other)
+def map_literal(cursor: Cursor, parse: Parse) -> MapLiteral:
+    """``{key: expression, …}``."""
+    first = cursor.index
+    cursor.expect("{")
+    entries: list[tuple[str, Expression]] = []
+    while cursor.word != "}":
+        if entries:
+            cursor.expect(",")
+        if cursor.kinds[cursor.index] == "string":
+            key = cursor.values[cursor.index]
+            shown = key if key.isidentifier() else f"`{key}`"
+            raise cursor.error(f"A key is a name, not a string: write {shown}: …")
+        name = cursor.any_name("a key")
+        cursor.expect(":", f"a key is followed by a colon and its value, {name}: …")
+        entries.append((name, parse(cursor)))
+    cursor.index += 1
+    return MapLiteral(tuple(entries), at=cursor.span(first))
 
 
-def _next_hop(growth: _Growth, solved: set[str], pending: list[Hop]) -> tuple[Hop, str] | None:
-    """The cheapest hop from a solved node and that node; hops between solved nodes first."""
-    best: tuple[float, Hop, str] | None = None
-    candidates = [(hop, source) for hop in pending for source in (hop.left, hop.right) if source in solved]
-    if len(candidates) == 1:
-        return candidates[0]
-    for hop, source in candidates:
-        if hop.other(source) in solved:
-            return hop, hop.left
-        cost = _factor(growth, hop, source)
-        if best is None or cost < best[0]:
-            best = (cost, hop, source)
-    return None if best is None else best[1:]
+def _label_and(cursor: Cursor) -> LabelExpression:
+    first = cursor.index
+    parts = [_label_not(cursor)]
+    while cursor.word in (":", "&"):
+        cursor.index += 1
+        parts.append(_label_not(cursor))
+    return parts[0] if len(parts) == 1 else LabelAnd(tuple(parts), at=cursor.span(first))
 
 
-def _factor(growth: _Growth, hop: Hop, source: str) -> float:
-    """How many rows one row becomes by the hop to a new node."""
-    key = (hop.name, source)
-    found = growth.factors.get(key)
-    if found is None:
-        target, direction, types = hop.other(source), hop.direction_from(source), hop.pattern.types
-        statistics, labels = growth.statistics, growth.labels[target]
-        found = hops_factor(statistics.fan_out(growth.labels[source], types, direction), hop.pattern.length)
-        if labels is not None:
-            found *= statistics.share(labels, types, direction)
-        found *= selectivity(target, growth.predicates, statistics.nodes(labels))
-        growth.factors[key] = found
-    return found
+def _label_not(cursor: Cursor) -> LabelExpression:
+    first = cursor.index
+    if cursor.accept("!"):
+        cursor.deeper()
+        part = _label_not(cursor)
+        cursor.depth -= 1
+        return LabelNot(part, at=cursor.span(first))
+    if cursor.accept("("):
+        cursor.deeper()
+        inner = label_expression(cursor)
+        cursor.depth -= 1
+        cursor.expect(")")
+        return inner
+    return LabelName(cursor.any_name("a name"), at=cursor.span(first))
 
 
-def _choose_start(growth: _Growth) -> str:
-    """The unsolved node from which the whole connected pattern costs the fewest rows."""
-    unsolved = [name for name in growth.labels if name not in growth.solved]
-    component = _component(unsolved[0], growth.pending)
-    if len(component) == 1:
-        return unsolved[0]
-    best, least = unsolved[0], float("inf")
-    for name in (name for name in unsolved if name in component):
-        cost = _cost_from(growth, name, [hop for hop in growth.pending if hop.left in component])
-        if cost < least:
-            best, least = name, cost
-    return best
-
-
-def _component(start: str, hops: Iterable[Hop]) -> set[str]:
-    found = {start}
-    waiting = list(hops)
-    while True:
-        joined = [hop for hop in waiting if hop.left in found or hop.right in found]
-        if not joined:
-            return found
-        for hop in joined:
-            found |= {hop.left, hop.right}
-            waiting.remove(hop)
-
-
-def _cost_from(growth: _Growth, start: str, pending: list[Hop]) -> float:
-    statistics = growth.statistics
-    nodes = statistics.nodes(growth.labels[start])
-    rows = nodes * selectivity(start, growth.predicates, nodes)
-    cost = nodes * 0.01 + rows
-    solved = {start}
-    while pending:
-        choice = _next_hop(growth, solved, pending)
-        if choice is None:
-            return cost
-        hop, source = choice
-        target = hop.other(source)
-        if target in solved:
-            rows *= hops_factor(
-                statistics.fan_out(growth.labels[source], hop.pattern.types, hop.direction_from(source)),
-                hop.pattern.length,
-            ) / max(statistics.nodes(growth.labels[target]), 1)
-        else:
-            rows *= _factor(growth, hop, source)
-        cost += rows
-        solved.add(target)
-        pending = [other for other in pending if other is not hop]
-    return cost
-
-
-def _finish_paths(growth: _Growth, patterns: Iterable[PathPattern], parameters: Mapping[str, object]) -> None:
-    """Shortest paths, then the named paths."""
-    for path in patterns:
-        if path.shortest is not None:
-            hop = _hops_of(path)[0]
-            trails = _trails(hop, hop.pattern.direction, parameters)
-            growth.plan = ShortestPaths(growth.plan, hop.left, hop.right, trails, path.shortest == "all")
-    for path in patterns:
-        if path.variable is not None:
-            steps = tuple(
-                (name_of(step), False)
-                if step.length is None and path.shortest is None
-                else (trail_name(name_of(step)), True)
-                for step in path.relationships
+def _chain(cursor: Cursor, parse: Parse) -> tuple[tuple[NodePattern, ...], tuple[RelationshipPattern, ...]]:
+    """Nodes and the relationships between them; brackets around the whole are dropped."""
+    if cursor.word == "(" and cursor.words[cursor.index + 1] == "(":
+        opener = cursor.index
+        cursor.index += 1
+        cursor.deeper()
+        chain = _chain(cursor, parse)
+        cursor.depth -= 1
+        cursor.expect(")")
+        if cursor.word in ("{", "+", "*"):
+            raise UnsupportedError(
+                "A quantifier on a whole path is not supported: put it on one relationship, (a)-[:TYPE*1..3]->(b).",
+                cursor.text,
+                *cursor.span(opener),
             )
-            growth.plan = BuildPath(growth.plan, path.variable, name_of(path.nodes[0]), steps)
+        return chain
+    nodes, relationships = [_node(cursor, parse)], list[RelationshipPattern]()
+    while cursor.word in ("-", "<"):
+        relationships.append(_relationship(cursor, parse))
+        nodes.append(_node(cursor, parse))
+    return tuple(nodes), tuple(relationships)
+
+
+def _node(cursor: Cursor, parse: Parse) -> NodePattern:
+    first = cursor.index
+    cursor.expect("(", "a node such as (n:Label) is expected")
+    variable = cursor.variable() if cursor.is_name(cursor.index) else None
+    labels = None
+    if cursor.accept(":"):
+        labels = label_expression(cursor)
+    properties = _properties(cursor, parse)
+    where = cursor.as_condition(parse(cursor)) if cursor.accept("WHERE") else None
+    if cursor.word != ")":
+        raise _bad_detail(cursor, first, labelled=labels is not None)
+    cursor.index += 1
+    return NodePattern(variable, labels, properties, where, at=cursor.span(first))
+
+
+def _bad_detail(cursor: Cursor, opener: int, *, labelled: bool) -> Exception:
+    """The error for what does not belong into a node or relationship; a label with spaces is the usual reason."""
+    index = cursor.index
+    if cursor.kinds[index] == "name" and cursor.words[index - 1] in ("(", "["):
+        return cursor.reserved()
+    previous = cursor.kinds[index - 1]
+    if labelled and previous == "name" and cursor.word not in ("}", "]", ",", ""):
+        close = cursor.closers[opener]
+        start = next(at for at in range(index - 1, opener, -1) if cursor.words[at] in (":", "|", "&", "!"))
+        stop = next((at for at in range(index, close) if cursor.words[at] in ("{", "WHERE", "*")), close)
+        name = cursor.text[cursor.starts[start + 1] : cursor.ends[stop - 1]]
+        return cursor.error(f"A name with such characters goes into backticks: `{name}`.", start + 1, stop)
+    closer = ")" if cursor.words[opener] == "(" else "]"
+    return cursor.unexpected(["WHERE"], f"expected {{…}}, WHERE or {closer}")
+
+
+def _properties(cursor: Cursor, parse: Parse) -> MapLiteral | None:
+    if cursor.word == "{":
+        return map_literal(cursor, parse)
+    if cursor.kinds[cursor.index] == "parameter":
+        name = cursor.values[cursor.index]
+        raise cursor.error(f"A whole map cannot be matched: name the properties, {{key: ${name}.key}}.")
+    return None
+
+
+def _relationship(cursor: Cursor, parse: Parse) -> RelationshipPattern:
+    first = cursor.index
+    how = "a relationship is written --, -->, <-- or -[r:TYPE]->"
+    left = cursor.accept("<")
+    cursor.expect("-", how)
+    variable, types, length, properties, where = None, tuple[str, ...](), None, None, None
+    if cursor.word == "[":
+        opener = cursor.index
+        cursor.index += 1
+        variable = cursor.variable() if cursor.is_name(cursor.index) else None
+        if cursor.accept(":"):
+            types = _types(cursor)
+        if cursor.accept("*"):
+            length = _star_length(cursor)
+        properties = _properties(cursor, parse)
+        where = cursor.as_condition(parse(cursor)) if cursor.accept("WHERE") else None
+        if cursor.word != "]":
+            if cursor.word == "..":
+                raise cursor.error("A length is written with a star: -[:TYPE*1..3]->.")
+            raise _bad_detail(cursor, opener, labelled=bool(types))
+        cursor.index += 1
+    cursor.expect("-", how)
+    right = cursor.accept(">")
+    quantifier = _quantifier(cursor)
+    if quantifier is not None and length is not None:
+        raise cursor.error("The relationship has two lengths: keep * or the quantifier.", first, cursor.index)
+    direction: Choice["out", "in", "both"] = "both" if left == right else ("out" if right else "in")
+    at = cursor.span(first)
+    return RelationshipPattern(variable, types, direction, length or quantifier, properties, where, at=at)
+
+
+def _types(cursor: Cursor) -> tuple[str, ...]:
+    first = cursor.index
+    labels = label_expression(cursor)
+    parts = labels.parts if isinstance(labels, LabelOr) else (labels,)
+    names = tuple(part.name for part in parts if isinstance(part, LabelName))
+    if len(names) != len(parts):
+        at: Span = cursor.span(first)
+        raise UnsupportedError(
+            "A relationship has one type: give alternatives as :A|B; & and ! are not supported here.", cursor.text, *at
+        )
+    return names
+
+
+def _star_length(cursor: Cursor) -> Length:
+    """What follows the star: nothing, ``n``, ``n..``, ``..m`` or ``n..m``; n over m is right and matches nothing."""
+    first = cursor.index - 1
+    least = _hops(cursor)
+    if not cursor.accept(".."):
+        if least is None and cursor.word in ("-", "+") and cursor.kinds[cursor.index + 1] == "number":
+            raise cursor.error("A length cannot be negative.", first, cursor.index + 2)
+        return (1, None) if least is None else (least, least)
+    most = _hops(cursor)
+    return 1 if least is None else least, most
+
+
+def _quantifier(cursor: Cursor) -> Length | None:
+    """What may follow the arrow: ``{n}``, ``{n,m}``, ``{n,}``, ``{,m}``, ``+`` or ``*``."""
+    if cursor.accept("+"):
+        return 1, None
+    if cursor.accept("*"):
+        return 0, None
+    if not cursor.accept("{"):
+        return None
+    least = _hops(cursor)
+    most = least
+    if cursor.accept(","):
+        most = _hops(cursor)
+    elif least is None:
+        raise cursor.unexpected([], "a quantifier is written {n}, {n,m}, {n,} or {,m}")
+    cursor.expect("}")
+    return 0 if least is None else least, most
+
+
+def _hops(cursor: Cursor) -> int | None:
+    index = cursor.index
+    if cursor.kinds[index] != "number":
+        return None
+    text = cursor.values[index]
+    if not is_integer(text):
+        raise cursor.error("A length is a whole number.")
+    hops = integer_of(text)
+    if hops > 2**31:
+        raise cursor.error("The length is too large; leave it out for no bound.")
+    cursor.index += 1
+    return hops

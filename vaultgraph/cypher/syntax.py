@@ -159,18 +159,23 @@ class Reduce(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class PatternPredicate(Syntax):
-    """A path pattern used as a boolean, or ``EXISTS { pattern WHERE … }``."""
+    """A path pattern used as a boolean, or ``EXISTS { pattern WHERE … }``.
+
+    ``bare`` marks the first form, where every variable must be known already; it means nothing after binding.
+    """
 
     patterns: "tuple[PathPattern, ...]"
     where: "Expression | None" = None
+    bare: bool = field(default=False, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class PatternCount(Syntax):
-    """``COUNT { pattern WHERE … }`` and ``size((n)--())``."""
+    """``COUNT { pattern WHERE … }`` and, ``bare``, ``size((n)--())``."""
 
     patterns: "tuple[PathPattern, ...]"
     where: "Expression | None" = None
+    bare: bool = field(default=False, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,158 @@
+"""What to tell the writer of a wrong query: the nearest right name, and the Cypher for what other languages spell.
+
+Pure functions of words; the parser and the binder decide where the advice applies.
+"""
+
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from typing import Final
+
+from vaultgraph.errors import QueryError, QuerySyntaxError, ReadOnlyError, UnsupportedError
+
+RESERVED: Final = frozenset(
+    # fmt: off
+    (
+        "AND",
+        "AS",
+        "ASC",
+        "ASCENDING",
+        "BY",
+        "CALL",
+        "CASE",
+        "CONTAINS",
+        "CREATE",
+        "DELETE",
+        "DESC",
+        "DESCENDING",
+        "DETACH",
+        "DISTINCT",
+        "ELSE",
+        "END",
+        "ENDS",
+        "EXISTS",
+        "FALSE",
+        "IN",
+        "IS",
+        "LIMIT",
+        "MATCH",
+        "MERGE",
+        "NOT",
+        "NULL",
+        "OPTIONAL",
+        "OR",
+        "ORDER",
+        "REMOVE",
+        "RETURN",
+        "SET",
+        "SKIP",
+        "STARTS",
+        "THEN",
+        "TRUE",
+        "UNION",
+        "UNWIND",
+        "WHEN",
+        "WHERE",
+        "WITH",
+        "XOR",
+    )
+    # fmt: on
+)
+"""Words that cannot be a variable without backticks. Labels, types and property keys may be any word."""
+
+CLAUSES: Final = ("MATCH", "OPTIONAL", "WHERE", "WITH", "RETURN", "UNWIND", "UNION", "CALL")
+WRITES: Final = frozenset(
+    # fmt: off
+    (
+        "CREATE",
+        "MERGE",
+        "SET",
+        "DELETE",
+        "DETACH",
+        "NODETACH",
+        "REMOVE",
+        "FOREACH",
+        "LOAD",
+        "DROP",
+        "INSERT",
+        "UPDATE",
+        "ALTER",
+        "RENAME",
+        "GRANT",
+        "DENY",
+        "REVOKE",
+    )
+    # fmt: on
+)
+
+_SQL: Final = {
+    "SELECT": "Cypher has no SELECT: write MATCH (n:Label) WHERE … RETURN n.property",
+    "FROM": "Cypher has no FROM: MATCH (n:Label) says where the data comes from",
+    "JOIN": "Cypher has no JOIN: a pattern such as (a)-[:TYPE]->(b) joins",
+    "INNER": "Cypher has no JOIN: a pattern such as (a)-[:TYPE]->(b) joins",
+    "LEFT": "Cypher has no LEFT JOIN: write OPTIONAL MATCH (a)-[:TYPE]->(b)",
+    "GROUP": "Cypher has no GROUP BY: grouping is implicit, by the items of RETURN or WITH that hold no aggregate",
+    "HAVING": "Cypher has no HAVING: write WITH key, count(*) AS c WHERE c > 1 RETURN key, c",
+    "LIKE": "Cypher has no LIKE: write CONTAINS 'text', STARTS WITH 'text', or =~ '(?i).*text.*'",
+    "ILIKE": "Cypher has no ILIKE: write toLower(x) CONTAINS 'text', or =~ '(?i).*text.*'",
+    "REGEXP": "A regular expression is matched with =~, against the whole value: x =~ '.*text.*'",
+    "BETWEEN": "Cypher has no BETWEEN: write low <= x <= high",
+    "TOP": "Cypher has no TOP: write LIMIT n at the end",
+    "FETCH": "Cypher has no FETCH: write LIMIT n at the end",
+    "!=": "Unequal is written <>",
+    "==": "Equal is written with one =",
+    "&&": "Write AND",
+    "!": "Write NOT",
+    "&": "Write AND",
+    "|": "Write OR",
+}
+_LATER: Final = {
+    "FILTER": "FILTER is not supported: write WITH * WHERE …",
+    "LET": "LET is not supported: write WITH *, expression AS name",
+    "FINISH": "FINISH is not supported: end the query with RETURN",
+    "INTERSECT": "INTERSECT is not supported: collect one side and test the other with IN",
+    "EXCEPT": "EXCEPT is not supported: collect one side and test the other with NOT … IN",
+    "SHOW": "SHOW is not supported: see what there is with CALL db.labels(), CALL db.relationshipTypes() or "
+    "CALL db.propertyKeys()",
+    "USE": "USE is not supported: there is one graph, that of the vault",
+    "USING": "USING (a planner hint) is not supported: leave it out",
+    "NEXT": "NEXT is not supported: write WITH between the steps",
+    "FOR": "FOR … is not supported",
+}
+
+
+def nearest(name: str, candidates: Collection[str]) -> str | None:
+    """The candidate most like ``name``, None where none is near; another case of the same word comes first."""
+    lower = name.lower()
+    by_lower = {candidate.lower(): candidate for candidate in candidates}
+    if lower in by_lower:
+        return by_lower[lower]
+    slack = max(2, len(lower) // 3)
+    near_length = [word for word in by_lower if abs(len(word) - len(lower)) <= slack]
+    found = get_close_matches(lower, near_length, n=1, cutoff=0.65)
+    return by_lower[found[0]] if found else None
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """A few names for a message, with how many more there are."""
+    every = sorted(names, key=str.lower)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
+def write_refusal(word: str, text: str, start: int, end: int) -> ReadOnlyError:
+    """Why a clause that writes is refused, and what to do instead."""
+    return ReadOnlyError(
+        f"{word} changes the graph, and queries only read it. The graph is made from the notes: edit the files, and "
+        "the graph follows.",
+        text,
+        start,
+        end,
+    )
+
+
+def for_other_language(word: str, text: str, start: int, end: int) -> QueryError | None:
+    """The error for a word of SQL or of another programming or query language; None for any other word."""
+    if word in _LATER:
+        return UnsupportedError(_LATER[word] + ".", text, start, end)
+    advice = _SQL.get(word)
+    return QuerySyntaxError(advice + ".", text, start, end) if advice else None

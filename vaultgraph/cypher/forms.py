@@ -1,0 +1,280 @@
+"""Reading the expressions with a form of their own: CASE, brackets, quantifiers, reduce, subqueries, map projections.
+
+The part of cypher/expressions that is not operators. How a nested expression is read is handed in by it.
+"""
+
+from collections.abc import Callable
+from typing import Literal as Choice
+
+from vaultgraph.cypher.advice import WRITES, write_refusal
+from vaultgraph.cypher.cursor import Cursor
+from vaultgraph.cypher.functions.aggregates import find_aggregate
+from vaultgraph.cypher.patterns import path_pattern, path_patterns, starts_pattern
+from vaultgraph.cypher.syntax import (
+    Case,
+    CountStar,
+    Expression,
+    FunctionCall,
+    ListComprehension,
+    ListLiteral,
+    MapProjection,
+    PathPattern,
+    PatternComprehension,
+    PatternCount,
+    PatternPredicate,
+    Property,
+    Quantifier,
+    Reduce,
+    Syntax,
+    Variable,
+)
+from vaultgraph.cypher.trees import any_tree
+from vaultgraph.errors import QueryError, UnsupportedError
+
+Parse = Callable[[Cursor], Expression]
+ParseToBar = Callable[[Cursor, bool], Expression]
+
+_QUANTIFIERS: dict[str, Choice["all", "any", "none", "single"]] = {
+    "ALL": "all",
+    "ANY": "any",
+    "NONE": "none",
+    "SINGLE": "single",
+}
+
+
+def bracket(cursor: Cursor, parse: ParseToBar) -> Expression:
+    """A list, a list comprehension or a pattern comprehension: decided by the first tokens inside the bracket."""
+    first = cursor.index
+    words = cursor.words
+    inside = first + 1
+    if cursor.is_name(inside) and words[inside + 1] == "IN" and not _has_comma(cursor, first):
+        return _list_comprehension(cursor, parse)
+    path = inside + 2 if cursor.is_name(inside) and words[inside + 1] == "=" else inside
+    if words[path] == "(" and starts_pattern(cursor, path):
+        return _pattern_comprehension(cursor, parse)
+    cursor.index += 1
+    items: list[Expression] = []
+    while not cursor.accept("]"):
+        if items:
+            cursor.expect(",", "the items of a list are separated by commas")
+        items.append(parse(cursor, False))
+    return ListLiteral(tuple(items), at=cursor.span(first))
+
+
+def case(cursor: Cursor, parse: Parse) -> Expression:
+    """``CASE [subject] WHEN … THEN … [ELSE …] END``."""
+    first = cursor.index
+    cursor.index += 1
+    subject = None if cursor.word == "WHEN" else parse(cursor)
+    branches: list[tuple[Expression, Expression]] = []
+    while cursor.accept("WHEN"):
+        test = parse(cursor)
+        if subject is None:
+            cursor.as_condition(test)
+        cursor.expect("THEN", "CASE WHEN condition is followed by THEN value")
+        branches.append((test, parse(cursor)))
+    if not branches:
+        raise cursor.unexpected(["WHEN"], "CASE needs WHEN condition THEN value")
+    default = parse(cursor) if cursor.accept("ELSE") else None
+    cursor.expect("END", "CASE is closed by END")
+    return Case(subject, tuple(branches), default, at=cursor.span(first))
+
+
+def quantifier(cursor: Cursor, parse: Parse) -> Expression | None:
+    """``all(x IN list WHERE …)`` and its sisters; None where the call is not of this form."""
+    first = cursor.index
+    kind = _QUANTIFIERS[cursor.word]
+    if cursor.words[first + 1] != "(" or not cursor.is_name(first + 2) or cursor.words[first + 3] != "IN":
+        return None
+    cursor.index += 2
+    variable = cursor.variable()
+    cursor.index += 1
+    source = parse(cursor)
+    cursor.expect("WHERE", f"{kind}({variable} IN list WHERE condition) needs its condition")
+    where = cursor.as_condition(parse(cursor))
+    cursor.expect(")")
+    return Quantifier(kind, variable, source, where, at=cursor.span(first))
+
+
+def reduce_call(cursor: Cursor, parse: ParseToBar) -> Expression:
+    """``reduce(sum = 0, x IN list | sum + x)``."""
+    first = cursor.index
+    cursor.index += 2
+    how = "reduce is written reduce(sum = 0, x IN list | sum + x)"
+    accumulator = cursor.variable("an accumulator variable")
+    cursor.expect("=", how)
+    start = parse(cursor, False)
+    cursor.expect(",", how)
+    variable = cursor.variable()
+    cursor.expect("IN", how)
+    source = parse(cursor, True)
+    cursor.expect("|", how)
+    step = parse(cursor, False)
+    cursor.expect(")")
+    return Reduce(accumulator, start, variable, source, step, at=cursor.span(first))
+
+
+def exists_call(cursor: Cursor, parse: Parse) -> Expression | None:
+    """``EXISTS { … }`` or ``exists((a)-->(b))``; None for ``exists(n.p)``, which is read as a call."""
+    first = cursor.index
+    if cursor.words[first + 1] == "{":
+        cursor.index += 1
+        patterns, where, _ = _subquery(cursor, parse)
+        return PatternPredicate(patterns, where, at=cursor.span(first))
+    pattern = _pattern_argument(cursor, parse)
+    return pattern and PatternPredicate((pattern,), bare=True, at=cursor.span(first))
+
+
+def count_call(cursor: Cursor, parse: Parse) -> Expression | None:
+    """``COUNT { … }`` or ``count(*)``; None for any other call of count."""
+    first = cursor.index
+    if cursor.words[first + 1] == "{":
+        cursor.index += 1
+        patterns, where, returned = _subquery(cursor, parse)
+        if any(distinct for distinct, _ in returned):
+            raise UnsupportedError("COUNT { … RETURN DISTINCT … } is not supported.", cursor.text, *cursor.span(first))
+        return PatternCount(patterns, where, at=cursor.span(first))
+    if cursor.words[first + 1] == "(" and cursor.words[first + 2] == "*" and cursor.words[first + 3] == ")":
+        cursor.index += 4
+        return CountStar(at=cursor.span(first))
+    return None
+
+
+def collect_subquery(cursor: Cursor, parse: Parse) -> Expression:
+    """``COLLECT { MATCH pattern WHERE … RETURN expression }``, which is a pattern comprehension."""
+    first = cursor.index
+    cursor.index += 1
+    patterns, where, returned = _subquery(cursor, parse)
+    if len(patterns) != 1 or len(returned) != 1 or returned[0][0]:
+        raise UnsupportedError(
+            "COLLECT { … } is supported with one pattern and one plain RETURN item.", cursor.text, *cursor.span(first)
+        )
+    return PatternComprehension(patterns[0], where, returned[0][1], at=cursor.span(first))
+
+
+def size_call(cursor: Cursor, parse: Parse) -> Expression | None:
+    """``size((a)-->(b))``; None for any other call of size."""
+    first = cursor.index
+    pattern = _pattern_argument(cursor, parse)
+    return pattern and PatternCount((pattern,), bare=True, at=cursor.span(first))
+
+
+def map_projection(cursor: Cursor, subject: Expression, first: int, parse: Parse) -> Expression:
+    """``subject {.a, .*, key: expression, other}``; ``first`` is the token the subject starts at."""
+    cursor.index += 1
+    entries: list[tuple[str, Expression]] = []
+    everything, count = False, 0
+    while not cursor.accept("}"):
+        if count:
+            cursor.expect(",", "the entries of a map projection are separated by commas")
+        count += 1
+        start = cursor.index
+        if cursor.accept("."):
+            if cursor.accept("*"):
+                everything = True
+            else:
+                key = cursor.any_name("a property key")
+                entries.append((key, Property(subject, key, at=cursor.span(start))))
+        elif cursor.words[start + 1] == ":":
+            key = cursor.any_name("a key")
+            cursor.index += 1
+            entries.append((key, parse(cursor)))
+        else:
+            name = cursor.variable("an entry such as .property, .*, key: value or a variable")
+            entries.append((name, Variable(name, at=cursor.span(start))))
+    return MapProjection(subject, tuple(entries), everything, at=cursor.span(first))
+
+
+def _list_comprehension(cursor: Cursor, parse: ParseToBar) -> Expression:
+    first = cursor.index
+    cursor.index += 1
+    variable = cursor.variable()
+    cursor.index += 1
+    source = parse(cursor, True)
+    where = cursor.as_condition(parse(cursor, True)) if cursor.accept("WHERE") else None
+    projection = parse(cursor, False) if cursor.accept("|") else None
+    cursor.expect("]", "a list comprehension is written [x IN list WHERE condition | value]")
+    return ListComprehension(variable, source, where, projection, at=cursor.span(first))
+
+
+def _pattern_comprehension(cursor: Cursor, parse: ParseToBar) -> Expression:
+    first = cursor.index
+    cursor.index += 1
+    pattern = path_pattern(cursor, lambda inner: parse(inner, False))
+    where = cursor.as_condition(parse(cursor, True)) if cursor.accept("WHERE") else None
+    cursor.expect("|", "a pattern comprehension is written [(a)-->(b) WHERE condition | value]")
+    projection = parse(cursor, False)
+    cursor.expect("]")
+    return PatternComprehension(pattern, where, projection, at=cursor.span(first))
+
+
+def _has_comma(cursor: Cursor, opener: int) -> bool:
+    """Whether a bracket holds a comma of its own; brackets inside are stepped over, so all scans together are linear."""
+    index, close = opener + 1, cursor.closers[opener]
+    while index < close:
+        if cursor.words[index] == ",":
+            return True
+        index = cursor.closers.get(index, index) + 1
+    return False
+
+
+def _pattern_argument(cursor: Cursor, parse: Parse) -> PathPattern | None:
+    """The pattern that is the only argument of the call at the cursor, stepped over with the call; else None."""
+    opener = cursor.index + 1
+    if cursor.words[opener] != "(" or cursor.words[opener + 1] != "(" or not starts_pattern(cursor, opener + 1):
+        return None
+    cursor.index += 2
+    pattern = path_pattern(cursor, parse)
+    cursor.expect(")")
+    return pattern
+
+
+def _subquery(
+    cursor: Cursor, parse: Parse
+) -> tuple[tuple[PathPattern, ...], Expression | None, list[tuple[bool, Expression]]]:
+    """``{ [MATCH] patterns [WHERE …] [RETURN …] }``: patterns, condition, and (distinct, item) of RETURN."""
+    first = cursor.index
+    cursor.index += 1
+    cursor.accept("MATCH")
+    if cursor.word in WRITES or cursor.word in ("WITH", "OPTIONAL", "UNWIND", "CALL"):
+        raise _too_much(cursor, first)
+    patterns = path_patterns(cursor, parse)
+    where = cursor.as_condition(parse(cursor)) if cursor.accept("WHERE") else None
+    returned: list[tuple[bool, Expression]] = []
+    if cursor.accept("RETURN"):
+        distinct = cursor.accept("DISTINCT")
+        while cursor.word != "}":
+            if returned:
+                cursor.expect(",")
+            item = CountStar() if cursor.accept("*") else parse(cursor)
+            if not isinstance(item, CountStar) and any_tree(item, _aggregates):
+                raise _too_much(cursor, first)
+            if cursor.accept("AS"):
+                cursor.variable()
+            returned.append((distinct, item))
+            if cursor.word in ("ORDER", "SKIP", "LIMIT", "UNION"):
+                raise _too_much(cursor, first)
+    if cursor.word != "}":
+        raise _too_much(cursor, first)
+    cursor.index += 1
+    return patterns, where, returned
+
+
+def _aggregates(tree: Syntax) -> bool:
+    return isinstance(tree, CountStar) or (isinstance(tree, FunctionCall) and find_aggregate(tree.name) is not None)
+
+
+def _too_much(cursor: Cursor, opener: int) -> QueryError:
+    """The error for a subquery of more than a pattern and its condition."""
+    word, index = cursor.word, cursor.index
+    if word in WRITES:
+        return write_refusal(word, cursor.text, cursor.starts[index], cursor.ends[index])
+    if word in ("MATCH", "OPTIONAL", "WITH", "UNWIND", "CALL", "ORDER", "SKIP", "LIMIT", "UNION", "}", ","):
+        return UnsupportedError(
+            "Inside these braces only patterns, WHERE and a plain RETURN are supported. Do the rest in clauses before: "
+            "MATCH … WITH n, count(*) AS c WHERE c > 3.",
+            cursor.text,
+            cursor.starts[opener],
+            cursor.ends[cursor.closers[opener]],
+        )
+    return cursor.unexpected(["WHERE", "RETURN"], "the braces hold patterns, WHERE condition, RETURN")
