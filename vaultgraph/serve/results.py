@@ -1,0 +1,101 @@
+"""What did not fit into a reply, kept for `expand_response`: bounded in number, bytes and time.
+
+One store a session. It holds results by reference and never re-runs anything; what was evicted is said to be gone.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final, Protocol
+
+from vaultgraph.errors import ParameterError
+from vaultgraph.serve.answers import Answer
+
+KEEP_S: Final = 600.0
+MOST_RESULTS: Final = 32
+MOST_BYTES: Final = 32 * 1024 * 1024
+
+
+Keep = Callable[[], str | None]
+"""Gives the id a result is kept under; None where it is too large to keep."""
+
+
+class Pages(Protocol):
+    """A result that can be read in parts."""
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory it holds."""
+        ...
+
+    def page(self, offset: int, most_bytes: int, keep: "Keep") -> Answer:
+        """The part from ``offset`` that fits, with the call for the next one.
+
+        ``keep`` is called only where something is left over.
+
+        Raises:
+            ParameterError: ``offset`` is outside the result.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class _Kept:
+    pages: Pages
+    until: float
+
+
+class ResultStore:
+    """Results by id r1, r2, …; the least recently used go first. Safe to use from several threads."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._count = 0
+
+    def answer(self, pages: Pages, most_bytes: int) -> Answer:
+        """The first part of a result; it is kept where that is not all."""
+        return pages.page(0, most_bytes, lambda: self._keep(pages))
+
+    def more(self, result_id: str, offset: int, most_bytes: int) -> Answer:
+        """A later part of a kept result.
+
+        Raises:
+            ParameterError: the result is not kept (any more), or ``offset`` is outside it.
+        """
+        return self._get(result_id).page(offset, most_bytes, lambda: result_id)
+
+    def _keep(self, pages: Pages) -> str | None:
+        if pages.size_bytes > MOST_BYTES:
+            return None
+        with self._lock:
+            now = self._clock()
+            self._count += 1
+            result_id = f"r{self._count}"
+            self._kept[result_id] = _Kept(pages, now + KEEP_S)
+            for stale in [key for key, kept in self._kept.items() if kept.until <= now]:
+                del self._kept[stale]
+            while len(self._kept) > MOST_RESULTS or self._total() > MOST_BYTES:
+                self._kept.popitem(last=False)
+        return result_id
+
+    def _get(self, result_id: str) -> Pages:
+        with self._lock:
+            now = self._clock()
+            kept = self._kept.get(result_id)
+            if kept is not None and kept.until > now:
+                kept.until = now + KEEP_S
+                self._kept.move_to_end(result_id)
+                return kept.pages
+            here = ", ".join(key for key, other in self._kept.items() if other.until > now)
+        raise ParameterError(
+            f"There is no result `{result_id}` (any more): results are kept 10 minutes, the last {MOST_RESULTS} of "
+            f"them. Call the first operation again. Kept now: {here or 'none'}.",
+            {"name": "result_id", "reason": "gone"},
+        )
+
+    def _total(self) -> int:
+        return sum(kept.pages.size_bytes for kept in self._kept.values())

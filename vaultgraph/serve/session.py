@@ -1,0 +1,164 @@
+"""One vault being served: its folder at once, its graph as soon as it is built, and the results kept for later parts.
+
+The folder is open before the graph is, so file operations answer from the first moment. The graph is opened and built
+in a thread of its own; a build that failed is tried again by a later call. Knows nothing of the protocol.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from vaultgraph.errors import BuildError, FileError, VaultgraphError
+from vaultgraph.files.root import VaultRoot
+from vaultgraph.serve.results import ResultStore
+
+if TYPE_CHECKING:  # the graph's libraries are imported by the building thread, while the transport is being imported
+    from vaultgraph.vault.vault import Vault
+
+Progress = Callable[[str, int, int], None]  # phase, done, total
+Opener = Callable[[Progress], "Vault"]
+"""Opens the vault without building it; the given function is told how a build goes on."""
+
+WAIT_S: Final = 2.0  # a call during the first build waits this long
+RETRY_S: Final = 1.0  # a failed build is tried again by a call that comes this much later
+STOP_S: Final = 5.0
+
+
+class StillBuilding(Exception):  # noqa: N818 -- an answer, not an error: dispatch turns it into one
+    """The first build goes on; ``text`` says how far it is."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class Session:
+    """What operations run against. `start` begins to build; safe to use from several threads."""
+
+    def __init__(self, root: VaultRoot, opener: Opener, *, name: str, wait_s: float = WAIT_S) -> None:
+        self.root = root
+        self.name = name
+        self.results = ResultStore()
+        self._opener = opener
+        self._wait_s = wait_s
+        self._lock = threading.Lock()
+        self._vault: Vault | None = None
+        self._settled = threading.Event()
+        self._error: VaultgraphError | None = None
+        self._failed_at = 0.0
+        self.phase: tuple[str, int, int] = ("open", 0, 0)
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to open and build in the background; returns at once."""
+        with self._lock:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._settled.clear()
+        self._error = None
+        self._thread = threading.Thread(target=self._build, name="vaultgraph-build", daemon=True)
+        self._thread.start()
+
+    def vault(self) -> "Vault":
+        """The built vault.
+
+        Raises:
+            StillBuilding: the first build did not end within the wait.
+            VaultgraphError: it failed; the next call tries again.
+        """
+        with self._lock:
+            if self._error is not None and time.monotonic() - self._failed_at > RETRY_S:
+                self._begin()
+        if not self._settled.wait(self._wait_s):
+            raise StillBuilding(self.progress())
+        if self._error is not None:
+            raise self._error
+        if self._vault is None:
+            raise BuildError("The build stopped unexpectedly; the server's log says where. Restart the server.")
+        return self._vault
+
+    def folder(self) -> VaultRoot:
+        """The folder, for file operations.
+
+        Raises:
+            FileError: it is gone.
+        """
+        if not self.root.exists():
+            raise FileError(
+                f"The vault folder {self.root.path} is gone: deleted, moved or not mounted. Put it back, or restart "
+                "the server with another --vault."
+            )
+        return self.root
+
+    def is_built(self) -> bool:
+        """Whether graph operations answer without waiting."""
+        return self._settled.is_set() and self._error is None
+
+    def is_settled(self) -> bool:
+        """Whether no build is going on in the background."""
+        return self._settled.is_set()
+
+    def percent(self) -> int:
+        """How far the first build is, roughly: reading is most of it."""
+        phase, done, total = self.phase
+        match phase:
+            case "open":
+                return 0
+            case "read":
+                return 5 + 75 * done // total if total else 5
+            case _:
+                return 80
+
+    def wait_built(self, timeout_s: float) -> bool:
+        """Wait for the build to end, well or not; False where it did not within ``timeout_s``."""
+        return self._settled.wait(timeout_s)
+
+    def progress(self) -> str:
+        """One line on how far the first build is."""
+        return (
+            f"The graph is being built, {self.percent()} %. Call again in a few seconds; read_source, grep, "
+            "list_source and fetch_images answer already."
+        )
+
+    def close(self) -> bool:
+        """Stop, write the cache and let go of the folder; False where a build is still running and was left behind."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(0.0 if not self._settled.is_set() else STOP_S)
+        if not self._settled.is_set():
+            return False
+        if self._vault is not None:
+            self._vault.close()
+        self.root.close()
+        return True
+
+    def _build(self) -> None:
+        try:
+            if self._vault is None:
+                self._vault = self._opener(self._note_progress)
+            self._vault.current()
+        except VaultgraphError as error:
+            self._fail(error)
+        except OSError as error:
+            self._fail(BuildError(f"The vault could not be opened: {error.strerror or type(error).__name__}."))
+        finally:
+            self._settled.set()
+
+    def _fail(self, error: VaultgraphError) -> None:
+        self._failed_at = time.monotonic()
+        self._error = error
+
+    def _note_progress(self, phase: str, done: int, total: int) -> None:
+        self.phase = (phase, done, total)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of an operation: checked ``arguments`` without nulls, and ``cancelled``, set when nobody waits."""
+
+    session: Session
+    arguments: dict[str, Any]
+    cancelled: threading.Event
