@@ -9,80 +9,19 @@ from typing import Final
 
 from vaultgraph.errors import QueryError, QuerySyntaxError, ReadOnlyError, UnsupportedError
 
-RESERVED: Final = frozenset(
-    # fmt: off
-    (
-        "AND",
-        "AS",
-        "ASC",
-        "ASCENDING",
-        "BY",
-        "CALL",
-        "CASE",
-        "CONTAINS",
-        "CREATE",
-        "DELETE",
-        "DESC",
-        "DESCENDING",
-        "DETACH",
-        "DISTINCT",
-        "ELSE",
-        "END",
-        "ENDS",
-        "EXISTS",
-        "FALSE",
-        "IN",
-        "IS",
-        "LIMIT",
-        "MATCH",
-        "MERGE",
-        "NOT",
-        "NULL",
-        "OPTIONAL",
-        "OR",
-        "ORDER",
-        "REMOVE",
-        "RETURN",
-        "SET",
-        "SKIP",
-        "STARTS",
-        "THEN",
-        "TRUE",
-        "UNION",
-        "UNWIND",
-        "WHEN",
-        "WHERE",
-        "WITH",
-        "XOR",
-    )
-    # fmt: on
-)
+RESERVED: Final = frozenset((
+    "AND", "AS", "ASC", "ASCENDING", "BY", "CALL", "CASE", "CONTAINS", "CREATE", "DELETE", "DESC", "DESCENDING",
+    "DETACH", "DISTINCT", "ELSE", "END", "ENDS", "EXISTS", "FALSE", "IN", "IS", "LIMIT", "MATCH", "MERGE", "NOT",
+    "NULL", "OPTIONAL", "OR", "ORDER", "REMOVE", "RETURN", "SET", "SKIP", "STARTS", "THEN", "TRUE", "UNION", "UNWIND",
+    "WHEN", "WHERE", "WITH", "XOR",
+))  # fmt: skip
 """Words that cannot be a variable without backticks. Labels, types and property keys may be any word."""
 
 CLAUSES: Final = ("MATCH", "OPTIONAL", "WHERE", "WITH", "RETURN", "UNWIND", "UNION", "CALL")
-WRITES: Final = frozenset(
-    # fmt: off
-    (
-        "CREATE",
-        "MERGE",
-        "SET",
-        "DELETE",
-        "DETACH",
-        "NODETACH",
-        "REMOVE",
-        "FOREACH",
-        "LOAD",
-        "DROP",
-        "INSERT",
-        "UPDATE",
-        "ALTER",
-        "RENAME",
-        "GRANT",
-        "DENY",
-        "REVOKE",
-    )
-    # fmt: on
-)
+WRITES: Final = frozenset((
+    "CREATE", "MERGE", "SET", "DELETE", "DETACH", "NODETACH", "REMOVE", "FOREACH", "LOAD", "DROP", "INSERT", "UPDATE",
+    "ALTER", "RENAME", "GRANT", "DENY", "REVOKE",
+))  # fmt: skip
 
 _SQL: Final = {
     "SELECT": "Cypher has no SELECT: write MATCH (n:Label) WHERE … RETURN n.property",

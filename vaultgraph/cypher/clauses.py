@@ -30,6 +30,8 @@ from vaultgraph.errors import QuerySyntaxError, UnsupportedError
 _MODES: dict[str, Choice["explain", "profile"]] = {"EXPLAIN": "explain", "PROFILE": "profile"}
 _OPERATORS = ("AND", "OR", "XOR", "NOT", "IN", "CONTAINS", "STARTS", "ENDS")
 _AFTER_PROJECTION = ("ORDER", "SKIP", "LIMIT", "OFFSET", "UNION", "FORMAT")
+_AFTER_ITEM = frozenset((*CLAUSES, *_AFTER_PROJECTION, *WRITES))
+_MEANT_AFTER_ITEM = ("AS", *_AFTER_PROJECTION, *CLAUSES, *_OPERATORS, "ASC", "DESC")
 
 
 def parse(text: str) -> Query:
@@ -66,9 +68,7 @@ def parse(text: str) -> Query:
             text,
             *pattern.at,
         )
-    return Query(
-        tuple(parts), tuple(union_all), mode or "run", csv, at=(cursor.starts[0], cursor.ends[cursor.index - 1])
-    )
+    return Query(tuple(parts), tuple(union_all), mode or "run", csv, at=cursor.span(0))
 
 
 def _check_end(cursor: Cursor) -> None:
@@ -210,21 +210,14 @@ def _item(cursor: Cursor) -> ProjectionItem:
         name, aliased = _alias(cursor), True
     elif isinstance(tree, Variable):
         name = tree.name
-    elif cursor.kinds[cursor.index] in ("name", "quoted") and cursor.word not in (
-        *CLAUSES,
-        *_AFTER_PROJECTION,
-        *WRITES,
-    ):
-        raise cursor.unexpected(
-            ["AS", *_AFTER_PROJECTION, *CLAUSES, *_OPERATORS, "ASC", "DESC"], _missing_as(cursor, name)
-        )
+    elif cursor.kinds[cursor.index] in ("name", "quoted") and cursor.word not in _AFTER_ITEM:
+        raise cursor.unexpected(_MEANT_AFTER_ITEM, _missing_as(cursor, name))
     return ProjectionItem(tree, name, aliased, at=cursor.span(first))
 
 
 def _missing_as(cursor: Cursor, name: str) -> str:
-    """An item followed by a name that is like no keyword: the AS is missing."""
-    words = [*_AFTER_PROJECTION, *CLAUSES, *_OPERATORS, "AS", "ASC", "DESC"]
-    if nearest(cursor.word, words):
+    """What to say of a name right behind an item; nothing where it is nearly a keyword."""
+    if nearest(cursor.word, _MEANT_AFTER_ITEM):
         return ""
     return f"to name a column write {name} AS {cursor.text[cursor.starts[cursor.index] : cursor.ends[cursor.index]]}"
 

@@ -23,19 +23,9 @@ class Cursor:
     """
 
     __slots__ = (
-        "bar_closes",
-        "bare",
-        "closers",
-        "depth",
-        "ends",
-        "height",
-        "index",
-        "kinds",
-        "starts",
-        "text",
-        "values",
+        "bar_closes", "bare", "closers", "depth", "ends", "height", "index", "kinds", "starts", "text", "values",
         "words",
-    )
+    )  # fmt: skip
 
     def __init__(self, tokens: Tokens) -> None:
         self.text = tokens.text
@@ -132,7 +122,7 @@ class Cursor:
         self.height = height
         if height > TALLEST:
             raise self.error(
-                f"The expression is more than {TALLEST} levels high: split it with WITH, or use a list (x IN [a, b, …])."
+                f"The expression is more than {TALLEST} levels high: split it with WITH, or use x IN [a, b, …]."
             )
 
     def error(self, reason: str, start: int | None = None, end: int | None = None) -> QuerySyntaxError:

@@ -78,10 +78,7 @@ def condition(cursor: Cursor) -> Expression:
 def _climb(cursor: Cursor, least: int) -> Expression:
     """Operators that bind at least as tight as ``least``."""
     first = cursor.index
-    if cursor.word == "NOT" and least <= _NOT:
-        left = _negations(cursor)
-    else:
-        left = _signed(cursor)
+    left = _negations(cursor) if cursor.word == "NOT" and least <= _NOT else _signed(cursor)
     while True:
         word = cursor.words[cursor.index]
         if word in _ARITHMETIC:

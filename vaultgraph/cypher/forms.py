@@ -209,7 +209,7 @@ def _pattern_comprehension(cursor: Cursor, parse: ParseToBar) -> Expression:
 
 
 def _has_comma(cursor: Cursor, opener: int) -> bool:
-    """Whether a bracket holds a comma of its own; brackets inside are stepped over, so all scans together are linear."""
+    """Whether a bracket holds a comma of its own; brackets inside are stepped over: all scans together are linear."""
     index, close = opener + 1, cursor.closers[opener]
     while index < close:
         if cursor.words[index] == ",":

@@ -1,7 +1,7 @@
 """Reading patterns: nodes, relationships, paths, label expressions, and the property maps inside them.
 
-Called by cypher/expressions (pattern predicates and comprehensions) and cypher/clauses (MATCH). How an expression is read is
-handed in, since expressions hold patterns and patterns hold expressions. No names are checked here.
+Called by cypher/expressions (pattern predicates and comprehensions) and cypher/clauses (MATCH). How an expression is
+read is handed in, since expressions hold patterns and patterns hold expressions. No names are checked here.
 """
 
 from collections.abc import Callable
@@ -148,7 +148,7 @@ def _label_not(cursor: Cursor) -> LabelExpression:
 
 def _chain(cursor: Cursor, parse: Parse) -> tuple[tuple[NodePattern, ...], tuple[RelationshipPattern, ...]]:
     """Nodes and the relationships between them; brackets around the whole are dropped."""
-    if cursor.word == "(" and cursor.words[cursor.index + 1] == "(":
+    if cursor.words[cursor.index : cursor.index + 2] == ["(", "("]:
         opener = cursor.index
         cursor.index += 1
         cursor.deeper()
@@ -215,9 +215,8 @@ def _relationship(cursor: Cursor, parse: Parse) -> RelationshipPattern:
     left = cursor.accept("<")
     cursor.expect("-", how)
     variable, types, length, properties, where = None, tuple[str, ...](), None, None, None
-    if cursor.word == "[":
-        opener = cursor.index
-        cursor.index += 1
+    opener = cursor.index
+    if cursor.accept("["):
         variable = cursor.variable() if cursor.is_name(cursor.index) else None
         if cursor.accept(":"):
             types = _types(cursor)

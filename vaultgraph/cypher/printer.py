@@ -282,7 +282,7 @@ def _name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _literal(value: None | bool | int | float | str) -> str:
+def _literal(value: bool | int | float | str | None) -> str:
     match value:
         case None:
             return "null"
