@@ -1,0 +1,178 @@
+"""Property columns in a .kgl file: segments of one dtype lie in one pool, texts of notes in the records.
+
+Half of graph/store. A graph may have thousands of small segments; one pool a dtype keeps the number of sections, and
+with it the time to open a file, small. A segment that only repeats what the records state (path, title, body) is stored
+as a reference to them.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from vaultgraph.errors import CorruptKglError
+from vaultgraph.graph.columns import VARIANT, Column, Segment
+from vaultgraph.graph.graph import Graph
+from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
+from vaultgraph.kgl.reader import KglFile
+from vaultgraph.kgl.writer import Piece
+
+_NO_NOTE: Final = 2**32 - 1
+_SHARED: Final = {"path": "path", "file_path": "path", "title": "title", "body": "body", "size_bytes": "size_bytes"}
+"""Node properties that repeat a column of the records' notes, as far as they do."""
+
+_SCALARS: Final[dict[str, pl.DataType]] = {
+    "boolean": pl.Boolean(),
+    "integer": pl.Int64(),
+    "float": pl.Float64(),
+    "text": pl.String(),
+    "date": pl.Date(),
+    "local_datetime": pl.Datetime("us"),
+    "utc_datetime": pl.Datetime("us", "UTC"),
+    "variant": VARIANT,
+}
+_DTYPES: Final = _SCALARS | {f"list_{name}": pl.List(dtype) for name, dtype in _SCALARS.items()}
+_NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
+
+
+class ColumnWriter:
+    """Collects the columns of a graph; then gives their sections and their part of ``meta``."""
+
+    def __init__(self, graph: Graph, notes: pl.DataFrame) -> None:
+        self._notes = notes
+        self._note_rows = _note_rows(graph, notes)
+        self._pools: dict[str, list[pl.Series]] = {}
+        self._rows: dict[str, int] = {}
+        self._columns: list[Any] = []
+
+    def add(self, owner: int, key: str, column: Column) -> None:
+        """Add the column ``key`` of the nodes (owner -1) or of the relationship table number ``owner``.
+
+        Raises:
+            TypeError: a segment has a dtype that graph/columns does not allow.
+        """
+        segments: list[list[Any]] = []
+        for segment in column.segments:
+            rows = len(segment.series)
+            if owner < 0 and self._is_shared(key, segment):
+                segments.append([segment.first, rows, "", 0])
+                continue
+            pool = _NAMES.get(segment.series.dtype)
+            if pool is None:
+                raise TypeError(f"property {key!r} has the dtype {segment.series.dtype}, which no graph may hold")
+            start = self._rows.get(pool, 0)
+            self._pools.setdefault(pool, []).append(segment.series)
+            self._rows[pool] = start + rows
+            segments.append([segment.first, rows, pool, start])
+        self._columns.append([owner, key, segments])
+
+    def meta(self) -> dict[str, Any]:
+        """JSON-ready: ``pools`` rows by dtype, ``columns`` [owner, key, [[first, rows, pool ("": shared), start]…]]."""
+        return {"pools": self._rows, "columns": self._columns}
+
+    def sections(self) -> Iterator[tuple[str, Piece]]:
+        """The sections of all pools, and the row of each node in the notes (none: 2^32 - 1)."""
+        yield "nodes.note", self._note_rows
+        for pool in sorted(self._pools):
+            joined = pl.concat([series.alias(pool) for series in self._pools[pool]])
+            yield from pack_series(f"pool.{pool}", joined)
+
+    def _is_shared(self, key: str, segment: Segment) -> bool:
+        source = self._notes[_SHARED[key]] if key in _SHARED else None
+        if source is None or source.dtype != segment.series.dtype:
+            return False
+        rows = self._note_rows[segment.first : segment.stop]
+        if len(rows) != len(segment.series) or bool((rows == _NO_NOTE).any()):
+            return False
+        return bool(segment.series.eq_missing(source.gather(rows)).all())
+
+
+class ColumnReader:
+    """The columns of a graph from a file.
+
+    ``counts``: relationships of each table, in order.
+
+    Raises (in all methods):
+        CorruptKglError: segments overlap, leave their owner or their pool, or a pool is damaged.
+    """
+
+    def __init__(
+        self, file: KglFile, meta: Mapping[str, Any], notes: pl.DataFrame, node_count: int, counts: list[int]
+    ) -> None:
+        self._file = file
+        self._notes = notes
+        self._sizes = [node_count, *counts]
+        self._note_rows = unpack_numbers(file, "nodes.note", "<u4", node_count)
+        self._stated = self._note_rows[self._note_rows != _NO_NOTE]
+        if len(self._stated) and int(self._stated.max()) >= notes.height:
+            raise self._damaged("a node belongs to no note")
+        self._pools = {
+            name: unpack_series(file, f"pool.{name}", _DTYPES[name], rows) for name, rows in meta["pools"].items()
+        }
+        # Gathered once a column for all nodes that are notes; a segment is then a slice. `_before` counts those nodes.
+        self._gathered: dict[str, pl.Series] = {}
+        self._before = np.concatenate([[0], np.cumsum(self._note_rows != _NO_NOTE)])
+        self._columns: list[dict[str, Column]] = [{} for _ in self._sizes]
+        for owner, key, segments in meta["columns"]:
+            self._add(owner, key, segments)
+
+    def of(self, owner: int) -> dict[str, Column]:
+        """The columns of the nodes (-1) or of a relationship table, in the order they were saved."""
+        return self._columns[owner + 1]
+
+    def _add(self, owner: Any, key: Any, rows: Any) -> None:
+        if type(owner) is not int or not -1 <= owner < len(self._sizes) - 1:
+            raise self._damaged("a column belongs to nothing")
+        if type(key) is not str or key in self._columns[owner + 1]:
+            raise self._damaged("a column is there twice")
+        segments: list[Segment] = []
+        stop = 0
+        for first, length, pool, start in rows:
+            if any(type(number) is not int for number in (first, length, start)):
+                raise self._damaged("a segment is malformed")
+            if first < stop or length < 1 or first + length > self._sizes[owner + 1]:
+                raise self._damaged(f"a segment of {key!r} is out of its place")
+            stop = first + length
+            series = self._shared(owner, key, first, stop) if pool == "" else self._pooled(pool, start, length)
+            segments.append(Segment(first, series.alias(key)))
+        self._columns[owner + 1][key] = Column(tuple(segments))
+
+    def _pooled(self, pool: str, start: int, length: int) -> pl.Series:
+        series = self._pools[pool]
+        if start < 0 or start + length > len(series):
+            raise self._damaged(f"a segment leaves the pool {pool}")
+        return series.slice(start, length)
+
+    def _shared(self, owner: int, key: str, first: int, stop: int) -> pl.Series:
+        start, end = int(self._before[first]), int(self._before[stop])
+        if owner >= 0 or key not in _SHARED or end - start != stop - first:
+            raise self._damaged(f"{key!r} does not come from the notes")
+        source = _SHARED[key]
+        if source not in self._gathered:
+            self._gathered[source] = _gather(self._notes[source], self._stated)
+        return self._gathered[source].slice(start, stop - first)
+
+    def _damaged(self, what: str) -> CorruptKglError:
+        return CorruptKglError(f"{self._file.path}: damaged ({what}).")
+
+
+def _gather(series: pl.Series, rows: npt.NDArray[np.uint32]) -> pl.Series:
+    """``series`` at ``rows``: the very same memory where they are all of it in order."""
+    if len(rows) == len(series) and bool((rows == np.arange(len(rows), dtype=np.uint32)).all()):
+        return series
+    return series.gather(rows)
+
+
+def _note_rows(graph: Graph, notes: pl.DataFrame) -> npt.NDArray[np.uint32]:
+    """The row in ``notes`` of each node, by its path: ``uint32[node_count]``, 2^32 - 1 where it is no note."""
+    rows = np.full(graph.node_count, _NO_NOTE, dtype="<u4")
+    known = notes.select("path").with_row_index("row")
+    column = graph.node_columns.get("path")
+    for segment in column.segments if column else ():
+        if segment.series.dtype == pl.String():
+            asked = segment.series.rename("path").to_frame()
+            found = asked.join(known, on="path", how="left", maintain_order="left")["row"]
+            rows[segment.first : segment.stop] = found.fill_null(_NO_NOTE).to_numpy()
+    return rows

@@ -1,0 +1,51 @@
+"""Writing a .kgl container in one crash-safe step.
+
+Gets named buffers from kgl/arrays or anybody else; lays them out as kgl/layout says. Equal input gives equal bytes.
+"""
+
+import os
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vaultgraph.durable import replace_file
+from vaultgraph.kgl.layout import HEADER_BYTES, Header, Section, aligned, pack_contents, pack_header
+
+Piece = bytes | bytearray | memoryview | npt.NDArray[np.generic]
+
+
+def write_sections(path: str | os.PathLike[str], sections: Iterable[tuple[str, Piece]], meta: Mapping[str, Any]) -> int:
+    """Replace ``path`` by a container of ``sections`` (name and bytes, names differ) and ``meta`` (JSON-ready).
+
+    Returns the length of the file in bytes. The folder must exist; whether the file may be replaced is the caller's
+    decision (see ``reader.is_replaceable``).
+
+    Raises:
+        OSError: it cannot be written; what was there is untouched.
+        ValueError: two sections have one name, or ``meta`` is not JSON-ready.
+    """
+    placed: list[Section] = []
+    pieces: list[memoryview | bytes] = []
+    end = HEADER_BYTES
+    for name, piece in sections:
+        view = _bytes_of(piece)
+        offset = aligned(end)
+        placed.append(Section(name, offset, len(view), zlib.crc32(view)))
+        pieces += [bytes(offset - end), view]
+        end = offset + len(view)
+    if len({section.name for section in placed}) != len(placed):
+        raise ValueError("two sections have one name")
+    contents = pack_contents(placed, meta)
+    contents_offset = aligned(end)
+    pieces += [bytes(contents_offset - end), contents]
+    header = Header(contents_offset, len(contents), zlib.crc32(contents), contents_offset + len(contents))
+    return replace_file(path, [pack_header(header), *pieces])
+
+
+def _bytes_of(piece: Piece) -> memoryview:
+    if isinstance(piece, np.ndarray):
+        return np.ascontiguousarray(piece).data.cast("B")
+    return memoryview(piece).cast("B")
