@@ -1,0 +1,185 @@
+"""Building: from what notes state, the files there are and the profile, the graph.
+
+A pure function, the same for a first build and a refresh. The steps are: the catalogue of files, labels, links with
+their destinations, folders, shared nodes, numbering, properties, relationships, problems; each has its own module.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from vaultgraph.files.stamps import Stamps
+from vaultgraph.graph import problems as wording
+from vaultgraph.graph.anchors import missing_anchors
+from vaultgraph.graph.catalogue import Catalogue, catalogue_of
+from vaultgraph.graph.coerce import cell_text, coerced
+from vaultgraph.graph.columns import Column, Segment
+from vaultgraph.graph.folders import CONTAINS, Folders, folders_of
+from vaultgraph.graph.graph import Graph
+from vaultgraph.graph.labels import specific_labels
+from vaultgraph.graph.links import Destination, LinkRows, link_relationships, link_rows
+from vaultgraph.graph.nodes import Numbering, built_in_segments, ids_of_notes, image_texts, number_nodes
+from vaultgraph.graph.properties import property_segments
+from vaultgraph.graph.relationships import relationship_tables
+from vaultgraph.graph.resolve import other_names
+from vaultgraph.graph.shared import CHILD_OF, TAG, Shared, shared_nodes
+from vaultgraph.note.records import RecordTable, ValueKind
+from vaultgraph.profile.settings import Profile
+
+BUILT_IN: Final = ("path", "file_path", "concept_id", "stem", "folder", "body", "size_bytes", "mtime")
+"""Properties of ours that a frontmatter key cannot replace; its value is kept as ``frontmatter.<key>``."""
+ANSWERED: Final = ("id", "title")
+"""Frontmatter keys whose value already is the built-in property of the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """``problems``: path String, line Int32, code, severity, message String, sorted. ``counts``: by what is counted."""
+
+    graph: Graph
+    problems: pl.DataFrame
+    counts: dict[str, int]
+
+
+def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built:
+    """The graph of a vault, with what is wrong in it. Deterministic: equal arguments give equal columns.
+
+    Notes come from ``records``; ``stamps`` gives the other files, symlinks and sizes.
+    """
+    catalogue = catalogue_of(records, stamps, profile)
+    paths, titles = catalogue.files["path"], _by_file(records.notes["title"], catalogue)
+    tables = {name: _with_file(frame, catalogue) for name, frame in records.tables().items() if name != "notes"}
+    properties = tables["properties"]
+    labels = specific_labels(properties, catalogue, profile)
+    called = _called(properties, titles, catalogue, profile)
+    links = link_rows(tables["links"], catalogue, called, profile)
+    folders = folders_of(catalogue)
+    shared = shared_nodes(tables["tags"], properties, profile)
+    numbering = number_nodes(catalogue, labels, links, shared, folders, profile)
+    segments, property_problems = _properties(properties, labels, numbering, paths, profile)
+    bodies = _by_file(records.notes["body"], catalogue)
+    stated_ids = properties.filter((pl.col("key") == "id") & (pl.col("ordinal") < 0)).select("file", text=cell_text())
+    ids = ids_of_notes(catalogue, stated_ids)
+    built_in = built_in_segments(numbering, catalogue, ids, titles, bodies)
+    texts = image_texts(links, titles, numbering.of_file, numbering.of_key)
+    graph = Graph(
+        node_count=numbering.node_count,
+        groups=numbering.groups,
+        node_columns=_merged([segments, built_in, _text_segment(texts)]),
+        relationships=relationship_tables(_relationships(links, folders, shared, numbering, profile)),
+    )
+    anchors = missing_anchors(links.towards(Destination.NOTE), tables["headings"], tables["blocks"])
+    found = [
+        *wording.unresolved(links, paths),
+        wording.lacking_anchors(anchors, paths),
+        wording.second_folder_notes(folders),
+        *property_problems,
+        wording.stated_problems(records.problems, records.notes["path"]),
+        stamps.problems,
+    ]
+    counts = wording.link_counts(links, catalogue, folders) | {"missing_anchors": anchors.height}
+    return Built(graph=graph, problems=wording.collected(found), counts=counts)
+
+
+def _with_file(frame: pl.DataFrame, catalogue: Catalogue) -> pl.DataFrame:
+    """Record rows with ``file`` (row in the catalogue) in place of ``note``; rows of skipped notes are dropped."""
+    rows = frame.with_columns(file=pl.Series(catalogue.row_of_note[frame["note"].to_numpy()]))
+    return rows.drop("note").filter(pl.col("file") >= 0)
+
+
+def _by_file(values: pl.Series, catalogue: Catalogue) -> pl.Series:
+    """Values of the records' notes by file row of the catalogue, null for files that are not read."""
+    rows = pl.DataFrame({"file": catalogue.row_of_note, "value": values}).filter(pl.col("file") >= 0)
+    every = pl.DataFrame({"file": pl.int_range(catalogue.files.height, dtype=pl.Int64, eager=True)})
+    return every.join(rows, on="file", how="left", maintain_order="left")["value"]
+
+
+def _called(properties: pl.DataFrame, titles: pl.Series, catalogue: Catalogue, profile: Profile) -> pl.DataFrame:
+    """Aliases, titles and slugs links may use; none where the profile resolves as Obsidian does."""
+    is_alias = (pl.col("key") == "aliases") & (pl.col("kind") < ValueKind.EMPTY_LIST)
+    aliases = properties.filter(is_alias).select("file", name=cell_text().str.strip_chars())
+    called = other_names(catalogue, aliases, titles.head(catalogue.note_count))
+    return called if profile.resolution == "forgiving" else called.clear()
+
+
+def _properties(
+    properties: pl.DataFrame, labels: pl.Series, numbering: Numbering, paths: pl.Series, profile: Profile
+) -> tuple[dict[str, list[Segment]], list[pl.DataFrame]]:
+    """Frontmatter segments by key, and the problems of making them."""
+    stated = properties.filter(~pl.col("key").is_in(ANSWERED))
+    typed, refused = coerced(stated, labels, profile)
+    shadowed = pl.col("key").is_in(BUILT_IN)
+    hidden = stated.filter(shadowed).unique(["file", "key"], keep="first", maintain_order=True)
+    rows = typed.with_columns(
+        key=pl.when(shadowed).then(pl.format("frontmatter.{}", "key")).otherwise("key"),
+        node=numbering.of_file.gather(typed["file"]),
+    )
+    found = [wording.refused_types(refused, paths), wording.shadowed_keys(hidden, paths)]
+    return property_segments(rows, numbering.groups), found
+
+
+def _text_segment(texts: pl.DataFrame) -> dict[str, list[Segment]]:
+    """``Image.text`` over the range of images that have one."""
+    if not texts.height:
+        return {}
+    first, last = int(texts["id"][0]), int(texts["id"][-1])
+    every = pl.DataFrame({"id": pl.int_range(first, last + 1, dtype=pl.Int64, eager=True)})
+    return {"text": [Segment(first, every.join(texts, on="id", how="left", maintain_order="left")["text"])]}
+
+
+def _merged(families: list[dict[str, list[Segment]]]) -> Mapping[str, Column]:
+    keys = sorted({key for family in families for key in family})
+    merged = {key: [segment for family in families for segment in family.get(key, [])] for key in keys}
+    return {key: Column(tuple(sorted(found, key=lambda s: s.first))) for key, found in merged.items() if found}
+
+
+def _relationships(
+    links: LinkRows, folders: Folders, shared: Shared, numbering: Numbering, profile: Profile
+) -> pl.DataFrame:
+    """Every relationship of the graph as rows for relationship_tables."""
+    linked = link_relationships(links, numbering.of_file, numbering.of_key, profile)
+    return pl.concat([linked, _held(folders, numbering, profile), *_shared(shared, numbering)], how="diagonal_relaxed")
+
+
+def _held(folders: Folders, numbering: Numbering, profile: Profile) -> pl.DataFrame:
+    """CONTAINS from folders and to subfolders; the folder-note relationship between a folder note and its notes."""
+    keys = numbering.of_key.filter(pl.col("space") == "Folder").select("key", "id")
+    held = folders.held.join(
+        keys.rename({"key": "folder", "id": "bare"}), on="folder", how="left", maintain_order="left"
+    )
+    held = held.join(
+        keys.rename({"key": "subfolder", "id": "below"}), on="subfolder", how="left", maintain_order="left"
+    )
+    is_child = pl.col("folder_note").is_not_null() & pl.col("note").is_not_null()
+    upward = is_child & (profile.folder_notes.direction == "child_to_parent")
+    rows = held.with_columns(
+        owner=pl.coalesce(numbering.of_file.gather(held["folder_note"]), "bare"),
+        member=pl.coalesce(numbering.of_file.gather(held["note"]), "below"),
+    )
+    return rows.select(
+        source=pl.when(upward).then("member").otherwise("owner"),
+        target=pl.when(upward).then("owner").otherwise("member"),
+        type=pl.when(is_child).then(pl.lit(profile.folder_notes.edge)).otherwise(pl.lit(CONTAINS)),
+    )
+
+
+def _shared(shared: Shared, numbering: Numbering) -> list[pl.DataFrame]:
+    """Mentions of shared nodes, and the nesting of tags."""
+    keys = numbering.of_key.select("space", "key", "id")
+    spaced = shared.mentions.with_columns(space=pl.format("shared/{}", "label"))
+    mentions = spaced.join(keys, on=["space", "key"], how="left", maintain_order="left")
+    tags = keys.filter(pl.col("space") == f"shared/{TAG}").select("key", "id")
+    nested = shared.nested.join(tags.rename({"id": "source"}), on="key", how="left")
+    nested = nested.join(tags.rename({"id": "target", "key": "parent"}), on="parent", how="left")
+    return [
+        mentions.select(
+            source=numbering.of_file.gather(mentions["file"]),
+            target="id",
+            type="type",
+            line=pl.col("line").cast(pl.Int64),
+            property="property",
+        ),
+        nested.select("source", "target", type=pl.lit(CHILD_OF)),
+    ]

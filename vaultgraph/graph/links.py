@@ -1,0 +1,228 @@
+"""Links as rows: what each one leads to, and the relationship it becomes.
+
+Takes link rows of the records, resolves their distinct targets with resolve.py and sorts them by destination. Ends are
+file rows or keys; `link_relationships` makes relationships of them once nodes.py has numbered the nodes.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+import polars as pl
+
+from vaultgraph.graph.catalogue import Catalogue
+from vaultgraph.graph.media import has_known_extension, media_of
+from vaultgraph.graph.names import extension, fold, relationship_types, without_md
+from vaultgraph.graph.resolve import WANTED, Mode, resolve
+from vaultgraph.note.records import LinkSyntax
+from vaultgraph.profile.settings import Profile
+
+PARENT_KEY: Final = "parent"
+
+
+class Destination(IntEnum):
+    """What a link leads to."""
+
+    NOTE = 0
+    FILE = 1  # an image, a canvas, any other file that is there
+    MISSING = 2  # a file that is not there
+    CONCEPT = 3  # a note that is not there
+    SOURCE = 4  # a web address
+    OUTSIDE = 5  # outside the vault: no node
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRows:
+    """``rows``: one a link, in record order: order UInt32, file Int64 (source), line, syntax, is_embed, anchor,
+    display, width, height, section, property as in the records; destination UInt8; target Int64 (file row, null where
+    it is none); name, key String (of what is not a file); via UInt8; is_ambiguous, is_image Boolean; type String.
+    """
+
+    rows: pl.DataFrame
+
+    def towards(self, *destinations: Destination) -> pl.DataFrame:
+        """The rows that lead to one of ``destinations``."""
+        return self.rows.filter(pl.col("destination").is_in([d.value for d in destinations]))
+
+
+def link_rows(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame, profile: Profile) -> LinkRows:
+    """All links of the graph with their destinations; ``links``: record rows with ``file`` in place of ``note``."""
+    links = links.with_row_index("order")
+    is_url = pl.col("syntax") == LinkSyntax.URL
+    is_folder = (pl.col("syntax") == LinkSyntax.MARKDOWN) & pl.col("target").str.ends_with("/")
+    web = links.filter(is_url).with_columns(
+        destination=pl.lit(Destination.SOURCE.value, pl.UInt8), name="target", key="target", to=pl.lit(None, pl.Int64)
+    )
+    inside = _resolved(links.filter(~is_url & ~is_folder), catalogue, called)
+    both = pl.concat([inside, web], how="diagonal").sort("order")
+    both = both.with_columns(via=pl.col("via").fill_null(0), is_ambiguous=pl.col("is_ambiguous").fill_null(False))
+    both = both.drop("target", "folder", "mode", strict=False).rename({"to": "target", "type": "stated_type"})
+    both = both.with_columns(is_image=_is_image(both, catalogue))
+    return LinkRows(both.with_columns(type=_types(both, profile)))
+
+
+def _resolved(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> pl.DataFrame:
+    """Links with destination, to (file row), name, key, via, is_ambiguous; those that mean nothing are dropped."""
+    syntax = pl.col("syntax")
+    mode = (
+        pl.when(syntax == LinkSyntax.MARKDOWN)
+        .then(Mode.MARKDOWN.value)
+        .when(syntax == LinkSyntax.CANVAS)
+        .then(Mode.CANVAS.value)
+        .otherwise(Mode.WIKI.value)
+        .cast(pl.UInt8)
+    )
+    rows = links.with_columns(mode=mode, folder=catalogue.files["folder"].gather(links["file"]))
+    wanted = rows.filter(pl.col("target") != "").select(list(WANTED)).unique(maintain_order=True)
+    found = resolve(wanted, catalogue, called).rename({"file": "to"})
+    rows = rows.join(found, on=list(WANTED), how="left", maintain_order="left")
+    is_self = pl.col("target") == ""
+    rows = rows.with_columns(to=pl.when(is_self).then("file").otherwise("to")).filter(
+        pl.col("to").is_not_null() | pl.col("is_outside") | (pl.col("name") != "")
+    )
+    in_catalogue = pl.col("to") < catalogue.note_count
+    destination = (
+        pl.when(pl.col("is_outside").fill_null(False))
+        .then(Destination.OUTSIDE.value)
+        .when(in_catalogue)
+        .then(Destination.NOTE.value)
+        .when(pl.col("to").is_not_null())
+        .then(Destination.FILE.value)
+        .when(_means_file(rows))
+        .then(Destination.MISSING.value)
+        .otherwise(Destination.CONCEPT.value)
+        .cast(pl.UInt8)
+    )
+    rows = rows.with_columns(destination=destination)
+    is_concept = pl.col("destination") == Destination.CONCEPT
+    return rows.with_columns(
+        name=pl.when(is_concept).then(without_md(rows["name"])).otherwise("name"),
+        key=pl.when(is_concept).then(without_md(rows["key"])).otherwise("key"),
+    )
+
+
+def _means_file(rows: pl.DataFrame) -> pl.Series:
+    """Whether an unresolved target names a file: a known extension, or any but ``.md`` in an embed or Markdown link."""
+    suffix = extension(rows["name"])
+    loose = rows["is_embed"] | rows["syntax"].is_in([LinkSyntax.MARKDOWN, LinkSyntax.CANVAS])
+    return has_known_extension(rows["name"]) | (loose & suffix.is_not_null() & (suffix != "md").fill_null(False))
+
+
+def _is_image(rows: pl.DataFrame, catalogue: Catalogue) -> pl.Series:
+    paths = rows.select(
+        pl.when(pl.col("destination") == Destination.FILE)
+        .then(catalogue.files["path"].gather(rows["target"]))
+        .when(pl.col("destination") == Destination.MISSING)
+        .then("name")
+        .alias("path")
+    )["path"]
+    distinct = paths.drop_nulls().unique()
+    return paths.is_in(distinct.filter(media_of(distinct)["kind"] == "Image").implode()).fill_null(False)
+
+
+def _types(rows: pl.DataFrame, profile: Profile) -> pl.Expr:
+    """The relationship type of each link row."""
+    destination, syntax = pl.col("destination"), pl.col("syntax")
+    is_file = destination.is_in([Destination.FILE.value, Destination.MISSING.value])
+    attached = pl.when(rows["is_image"]).then(pl.lit("HAS_IMAGE")).otherwise(pl.lit("HAS_ATTACHMENT"))
+    return (
+        pl.when(syntax == LinkSyntax.FRONTMATTER)
+        .then(_property_types(rows["property"], profile))
+        .when(syntax == LinkSyntax.CANVAS)
+        .then(pl.lit("LINKS_TO"))
+        .when(pl.col("stated_type").is_not_null() & ~pl.col("is_embed"))
+        .then("stated_type")
+        .when(destination == Destination.SOURCE)
+        .then(pl.lit("LINKS_OUT"))
+        .when(is_file)
+        .then(attached)
+        .when("is_embed")
+        .then(pl.lit("EMBEDS"))
+        .otherwise(pl.coalesce(_heading_types(rows["section"], profile), pl.lit("LINKS_TO")))
+    )
+
+
+def _property_types(properties: pl.Series, profile: Profile) -> pl.Series:
+    """The type of a frontmatter link: of folder notes for ``parent``, of the hub, else the key in UPPER_SNAKE."""
+    keys = properties.drop_nulls().unique()
+    configured = {key: hub.edge for key, hub in profile.hubs.items()} | {PARENT_KEY: profile.folder_notes.edge}
+    types = keys.replace_strict(
+        list(configured), list(configured.values()), default=relationship_types(keys), return_dtype=pl.String
+    )
+    return properties.replace_strict(keys, types, default=None, return_dtype=pl.String)
+
+
+def _heading_types(sections: pl.Series, profile: Profile) -> pl.Series:
+    if not profile.heading_edges:
+        return pl.Series([None], dtype=pl.String).new_from_index(0, len(sections))
+    headings = sections.drop_nulls().unique()
+    types = fold(headings.str.strip_chars()).replace_strict(
+        list(profile.heading_edges), list(profile.heading_edges.values()), default=None, return_dtype=pl.String
+    )
+    return sections.replace_strict(headings, types, default=None, return_dtype=pl.String)
+
+
+def link_relationships(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame, profile: Profile) -> pl.DataFrame:
+    """One row a relationship: source, target Int64 node ids, type, order, and properties named as in the graph.
+
+    ``of_file``: node id by file row; ``of_key``: (space, key, id) of the nodes that are not files. The same target with
+    another section, anchor or display is another relationship; otherwise repeats are counted.
+    """
+    rows = _numbered(links, of_file, of_key)
+    is_upward = (pl.col("property") == PARENT_KEY) & (pl.col("syntax") == LinkSyntax.FRONTMATTER)
+    if profile.folder_notes.direction == "parent_to_child":
+        swap = is_upward.fill_null(False)
+        rows = rows.with_columns(
+            source=pl.when(swap).then("target").otherwise("source"),
+            target=pl.when(swap).then("source").otherwise("target"),
+        )
+    is_attached = pl.col("type").is_in(["HAS_IMAGE", "HAS_ATTACHMENT"]) & (pl.col("syntax") < LinkSyntax.FRONTMATTER)
+    return pl.concat([_linked(rows.filter(~is_attached)), _attached(rows.filter(is_attached))], how="diagonal")
+
+
+def _numbered(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) -> pl.DataFrame:
+    rows = links.rows.filter(pl.col("destination") != Destination.OUTSIDE)
+    space = pl.col("destination").replace_strict(
+        {
+            Destination.MISSING.value: "missing",
+            Destination.CONCEPT.value: "Concept",
+            Destination.SOURCE.value: "Source",
+        },
+        default=None,
+        return_dtype=pl.String,
+    )
+    rows = rows.with_columns(space=space).join(of_key, on=["space", "key"], how="left", maintain_order="left")
+    return rows.with_columns(
+        source=of_file.gather(rows["file"]), target=pl.coalesce(of_file.gather(rows["target"]), pl.col("id"))
+    )
+
+
+def _linked(rows: pl.DataFrame) -> pl.DataFrame:
+    grouped = rows.group_by("source", "target", "type", "section", "anchor", "display", "property").agg(
+        pl.col("order").min(),
+        pl.col("line").min().cast(pl.Int64),
+        pl.len().cast(pl.Int64).alias("count"),
+        pl.col("via").min(),
+        pl.col("is_ambiguous").all(),
+    )
+    return grouped.with_columns(
+        via=pl.col("via").replace_strict({1: "alias", 2: "title", 3: "slug"}, default=None, return_dtype=pl.String),
+        ambiguous=pl.when("is_ambiguous").then(True),
+    ).drop("is_ambiguous")
+
+
+def _attached(rows: pl.DataFrame) -> pl.DataFrame:
+    """HAS_IMAGE and HAS_ATTACHMENT; ``ordinal`` counts the files of a note from 0, by type, in order of appearance."""
+    rows = rows.rename({"display": "alt"})
+    grouped = rows.group_by("source", "target", "type", "section", "anchor", "alt", "width", "height").agg(
+        pl.col("order").min(), pl.col("line").min().cast(pl.Int64), pl.col("is_ambiguous").all()
+    )
+    return (
+        grouped.sort("source", "type", "order")
+        .with_columns(
+            pl.col("width", "height").cast(pl.Int64),
+            ordinal=pl.int_range(pl.len(), dtype=pl.Int64).over("source", "type"),
+            ambiguous=pl.when("is_ambiguous").then(True),
+        )
+        .drop("is_ambiguous")
+    )

@@ -1,0 +1,65 @@
+"""How names are compared and shaped: folding, slugs, relationship types, the parts of a path.
+
+Used by everything that matches what notes write against what exists. Each function takes and gives whole columns; work
+that only Python can do is done once for each distinct name. It knows nothing about vaults.
+"""
+
+import unicodedata
+from typing import Final
+
+import polars as pl
+
+WIKILINK: Final = r"\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\]"
+"""A wikilink inside a property text; the first group is its target."""
+
+
+def fold_text(name: str) -> str:
+    """The key under which one name is compared: NFC, full Unicode case folding, NFC again."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def fold(names: pl.Series) -> pl.Series:
+    """The comparison keys of a String column, same length and order; null stays null."""
+    lowered = names.str.to_lowercase()
+    wide = (names.str.len_bytes() != names.str.len_chars()).fill_null(False)
+    if not wide.any():
+        return lowered
+    distinct = names.filter(wide).unique()
+    # row loop: full case folding exists in Python's str only; once for each distinct name outside ASCII
+    keys = pl.Series([fold_text(name) for name in distinct.to_list()], dtype=pl.String)
+    return names.replace_strict(distinct, keys, default=lowered)
+
+
+def slug(keys: pl.Series) -> pl.Series:
+    """Folded names with every run of spaces, ``_`` and ``-`` as one space."""
+    return keys.str.replace_all(r"[\s_-]+", " ").str.strip_chars(" ")
+
+
+def relationship_types(keys: pl.Series) -> pl.Series:
+    """UPPER_SNAKE of property keys: ``related to`` and ``related-to`` give ``RELATED_TO``."""
+    shaped = keys.str.replace_all(r"[^\p{L}\p{M}\p{N}]+", "_").str.strip_chars("_").str.to_uppercase()
+    return pl.select(pl.when(shaped != "").then(shaped).otherwise(keys)).to_series()
+
+
+def parent(paths: pl.Series) -> pl.Series:
+    """The folder of each path, ``""`` for the root."""
+    return paths.str.extract(r"^(.*)/", 1).fill_null("")
+
+
+def last_part(paths: pl.Series) -> pl.Series:
+    """The name after the last ``/``."""
+    return paths.str.extract(r"([^/]*)$", 1)
+
+
+def without_md(paths: pl.Series) -> pl.Series:
+    """Paths without a trailing ``.md`` of any case."""
+    return paths.str.replace(r"(?i)\.md$", "")
+
+
+def extension(names: pl.Series) -> pl.Series:
+    """The lower-case file extension without a dot, null where the last part has none.
+
+    An extension is 1 to 12 ASCII letters or digits, at least one of them a letter, so that ``v1.2`` has none.
+    """
+    found = names.str.extract(r"[^/]\.([A-Za-z0-9]{1,12})$", 1).str.to_lowercase()
+    return pl.select(pl.when(found.str.contains("[a-z]")).then(found)).to_series()

@@ -1,0 +1,119 @@
+"""Shared nodes: tags and hubs, where one value written in many notes is one node.
+
+A tag is the hub every vault has: label Tag, case-insensitive, nested by ``/``. Mentions become relationships, keys
+become nodes; links.py and nodes.py never look at tags. Ends are given as keys; nodes.py numbers them.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from vaultgraph.graph.names import WIKILINK, fold
+from vaultgraph.note.records import ValueKind
+from vaultgraph.profile.settings import Profile
+
+TAG: Final = "Tag"
+TAGGED: Final = "TAGGED"
+CHILD_OF: Final = "CHILD_OF"
+
+_MENTIONS: Final = pl.Schema(
+    {
+        "file": pl.Int64,
+        "line": pl.Int32,
+        "label": pl.String,
+        "key": pl.String,
+        "spelling": pl.String,
+        "type": pl.String,
+        "property": pl.String,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """``nodes``: (label, key, title) sorted by label and key. ``mentions``: distinct (file, label, key, type) with the
+    first line and property. ``nested``: (key, parent) of tags, distinct."""
+
+    nodes: pl.DataFrame
+    mentions: pl.DataFrame
+    nested: pl.DataFrame
+
+
+def shared_nodes(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile) -> Shared:
+    """Tags and hubs of a vault; ``tags`` and ``properties`` are record rows with ``file`` in place of ``note``."""
+    spelled = _tag_mentions(tags)
+    hubs = [_hub_mentions(properties, key, profile) for key in sorted(profile.hubs)]
+    mentions = pl.concat([spelled, *hubs])
+    nested, parents = _nesting(mentions.filter(pl.col("label") == TAG))
+    used = mentions.group_by("label", "key", "spelling").len("uses").with_columns(is_parent=pl.lit(False))
+    every = pl.concat([used, parents.select(used.columns)])
+    nodes = (
+        every.sort("label", "key", "is_parent", "uses", "spelling", descending=[False, False, False, True, False])
+        .unique(["label", "key"], keep="first", maintain_order=True)
+        .select("label", "key", title="spelling")
+    )
+    distinct = mentions.group_by("file", "label", "key", "type").agg(
+        pl.col("line").min(), pl.col("property").first(ignore_nulls=True)
+    )
+    return Shared(nodes=nodes, mentions=distinct, nested=nested)
+
+
+def _tag_mentions(tags: pl.DataFrame) -> pl.DataFrame:
+    """A row for each tag written, with its key."""
+    spelled = tags["tag"].unique()
+    clean = spelled.str.replace_all("/{2,}", "/").str.strip_chars("/")
+    table = pl.DataFrame({"tag": spelled, "spelling": clean, "key": fold(clean)}).filter(pl.col("key") != "")
+    rows = tags.join(table, on="tag", how="inner", maintain_order="left")
+    return rows.select(
+        "file",
+        "line",
+        pl.lit(TAG).alias("label"),
+        "key",
+        "spelling",
+        pl.lit(TAGGED).alias("type"),
+        pl.lit(None, pl.String).alias("property"),
+    )
+
+
+def _hub_mentions(properties: pl.DataFrame, key: str, profile: Profile) -> pl.DataFrame:
+    """A row for each text value of a hub's property; wikilinks are links.py's."""
+    hub = profile.hubs[key]
+    is_text = (pl.col("key") == key) & (pl.col("kind") == ValueKind.TEXT)
+    rows = properties.filter(is_text).select("file", "line", spelling=pl.col("text").str.strip_chars())
+    rows = rows.filter((pl.col("spelling") != "") & ~pl.col("spelling").str.contains(WIKILINK))
+    folds = hub.case_insensitive or hub.label == TAG
+    return rows.select(
+        "file",
+        "line",
+        pl.lit(hub.label).alias("label"),
+        (fold(rows["spelling"]) if folds else rows["spelling"]).alias("key"),
+        "spelling",
+        pl.lit(hub.edge).alias("type"),
+        pl.lit(key).alias("property"),
+    )
+
+
+def _nesting(mentions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Tag to parent tag (key, parent), and the parents as spellings (label, key, spelling, uses, is_parent)."""
+    level = mentions.select("key", "spelling").filter(pl.col("key").str.contains("/", literal=True))
+    pairs: list[pl.DataFrame] = []
+    parents: list[pl.DataFrame] = []
+    # row loop: one step for each level of nesting
+    while level.height:
+        above = level.select(
+            child="key",
+            key=pl.col("key").str.extract("^(.*)/", 1),
+            spelling=pl.col("spelling").str.extract("^(.*)/", 1),
+        )
+        pairs.append(above.select(key="child", parent="key").unique())
+        parents.append(above.group_by("key", "spelling").len("uses"))
+        level = above.select("key", "spelling").filter(pl.col("key").str.contains("/", literal=True))
+    if not pairs:
+        nothing = pl.Schema(
+            {"label": pl.String, "key": pl.String, "spelling": pl.String, "uses": pl.UInt32, "is_parent": pl.Boolean}
+        )
+        return pl.Schema({"key": pl.String, "parent": pl.String}).to_frame(), nothing.to_frame()
+    counted = pl.concat(parents).group_by("key", "spelling").agg(pl.col("uses").sum())
+    shown = counted.with_columns(label=pl.lit(TAG), is_parent=pl.lit(True))
+    return pl.concat(pairs).unique(), shown
