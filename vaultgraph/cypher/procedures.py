@@ -73,7 +73,9 @@ PROBLEMS: Final = pl.Schema(
 
 def _problems(_graph: Graph, tables: Tables) -> pl.DataFrame:
     frame = tables.get("vault.problems")
-    return PROBLEMS.to_frame() if frame is None else frame.select(pl.col(name).cast(dtype) for name, dtype in PROBLEMS.items())
+    if frame is None:
+        return PROBLEMS.to_frame()
+    return frame.select(pl.col(name).cast(dtype) for name, dtype in PROBLEMS.items())
 
 
 def _functions(_graph: Graph, _tables: Tables) -> pl.DataFrame:

@@ -1,0 +1,87 @@
+"""ORDER BY, SKIP and LIMIT.
+
+Called by execute/run. Sorting orders row numbers first and takes the columns once, for the rows that stay.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from vaultgraph.cypher.execute.bindings import Bindings
+from vaultgraph.cypher.execute.combine import stack
+from vaultgraph.cypher.execute.context import Context
+from vaultgraph.cypher.execute.evaluate import evaluate
+from vaultgraph.cypher.execute.fetch import column_values, sort_order, take_rows
+from vaultgraph.cypher.operators import Keys, LimitPieces, Sort, TopK
+from vaultgraph.cypher.syntax import Expression
+from vaultgraph.cypher.values import type_name
+from vaultgraph.errors import EvaluationError
+from vaultgraph.graph.columns import Ids
+
+_FIRST_PIECE = 16
+_PIECE_GROWTH = 8
+
+
+def sort(plan: Sort, bindings: Bindings, context: Context) -> Bindings:
+    """All rows in order."""
+    return take_rows(bindings, _order(plan.keys, bindings, context))
+
+
+def top(plan: TopK, bindings: Bindings, context: Context) -> Bindings:
+    """The rows of one window of the order."""
+    start = 0 if plan.skip is None else row_count("SKIP", plan.skip, context)
+    stop = start + row_count("LIMIT", plan.limit, context)
+    return take_rows(bindings, _order(plan.keys, bindings, context)[start:stop])
+
+
+def _order(keys: Keys, bindings: Bindings, context: Context) -> Ids:
+    columns = [evaluate(expression, bindings, context) for expression, _ in keys]
+    return sort_order(columns, [descending for _, descending in keys], bindings.height)
+
+
+def skip(count: Expression, bindings: Bindings, context: Context) -> Bindings:
+    """The rows after the first ``count``."""
+    return window(bindings, row_count("SKIP", count, context), bindings.height)
+
+
+def limit(count: Expression, bindings: Bindings, context: Context) -> Bindings:
+    """The first ``count`` rows."""
+    return window(bindings, 0, row_count("LIMIT", count, context))
+
+
+def window(bindings: Bindings, start: int, stop: int) -> Bindings:
+    """Rows ``start`` … ``stop - 1`` as far as there are any."""
+    if start <= 0 and stop >= bindings.height:
+        return bindings
+    return take_rows(bindings, np.arange(start, max(start, min(stop, bindings.height)), dtype=np.int64))
+
+
+def limit_pieces(
+    plan: LimitPieces, bindings: Bindings, context: Context, run_pipeline: Callable[[Bindings], Bindings]
+) -> Bindings:
+    """The first rows of a pipeline, run over pieces of its input that grow until there are enough."""
+    wanted = row_count("LIMIT", plan.count, context)
+    found: list[Bindings] = []
+    start, size, total = 0, _FIRST_PIECE, 0
+    while start < bindings.height and total < wanted:
+        made = run_pipeline(window(bindings, start, start + size))
+        found.append(made)
+        total += made.height
+        start, size = start + size, size * _PIECE_GROWTH
+    if not found:
+        found.append(run_pipeline(window(bindings, 0, 0)))
+    return window(found[0] if len(found) == 1 else stack(found), 0, wanted)
+
+
+def row_count(word: str, count: Expression, context: Context) -> int:
+    """The value of SKIP or LIMIT.
+
+    Raises:
+        EvaluationError: it is not an integer, or negative.
+    """
+    value = column_values(evaluate(count, Bindings(1, {}), context), context.graph)[0]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise EvaluationError(f"{word} takes an integer, not {type_name(value)}.", context.text, *count.at)
+    if value < 0:
+        raise EvaluationError(f"{word} takes a number of rows from 0 up, not {value}.", context.text, *count.at)
+    return value

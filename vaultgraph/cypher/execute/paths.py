@@ -1,0 +1,218 @@
+"""Variable-length patterns, shortest paths and path values, level by level over whole arrays.
+
+Called by execute/run. A trail repeats no relationship; that and the budget are what end an unbounded pattern.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from vaultgraph.cypher.estimate import chosen_tables
+from vaultgraph.cypher.execute.bindings import (
+    Bindings,
+    BoundColumn,
+    NodeColumn,
+    ObjectColumn,
+    RelationshipColumn,
+    ValueColumn,
+)
+from vaultgraph.cypher.execute.context import Context
+from vaultgraph.cypher.execute.evaluate import evaluate
+from vaultgraph.cypher.execute.expand import Hops, allowed_hops, hops_from, node_ids, relationship_ids
+from vaultgraph.cypher.execute.fetch import column_values, filter_rows, take_rows
+from vaultgraph.cypher.execute.scan import label_mask
+from vaultgraph.cypher.operators import BuildPath, ExpandVariable, ShortestPaths, Trails
+from vaultgraph.cypher.trees import variables_of
+from vaultgraph.cypher.values import PathRef, RelationshipRef
+from vaultgraph.graph.columns import Ids
+from vaultgraph.graph.graph import Graph, tables_of
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Trails of one length: the row each started from, the node it has reached, its relationships.
+
+    ``origins`` and ``nodes``: ``int64[k]``; ``trail``: ``int64[length, k]``, first relationship first.
+    """
+
+    origins: Ids
+    nodes: Ids
+    trail: npt.NDArray[np.int64]
+
+    def where(self, kept: npt.NDArray[np.bool_] | Ids) -> "Level":
+        """Some of the trails, by mask or positions."""
+        return Level(self.origins[kept], self.nodes[kept], self.trail[:, kept])
+
+
+def expand_variable(plan: ExpandVariable, bindings: Bindings, context: Context) -> Bindings:
+    """One row for each trail from the source of each row that has a right length and ends where it must.
+
+    Raises:
+        BudgetError: there are too many trails.
+    """
+    trails, graph = plan.trails, context.graph
+    targets = node_ids(bindings.columns[plan.target], context) if plan.is_bound else None
+    level = _first_level(node_ids(bindings.columns[plan.source], context))
+    found: list[Level] = []
+    length = total = 0
+    while True:
+        if length >= trails.least:
+            ended = _ended(level, targets, plan, graph)
+            found.append(ended)
+            total += len(ended.origins)
+            context.budget.check(total)
+        if (trails.most is not None and length >= trails.most) or not len(level.origins):
+            break
+        level = _next_level(level, trails, plan.unlike, bindings, context)
+        length += 1
+    origins = np.concatenate([level.origins for level in found]) if found else np.zeros(0, dtype=np.int64)
+    nodes = np.concatenate([level.nodes for level in found]) if found else origins
+    order = np.argsort(origins, kind="stable")
+    columns = dict(take_rows(bindings, origins[order]).columns)
+    if not plan.is_bound:
+        columns[plan.target] = NodeColumn(nodes[order])
+    columns.update(_trail_columns(trails, found, order))
+    return Bindings(len(origins), columns)
+
+
+def _first_level(sources: Ids) -> Level:
+    origins = np.flatnonzero(sources >= 0)
+    return Level(origins, sources[origins], np.zeros((0, len(origins)), dtype=np.int64))
+
+
+def _ended(level: Level, targets: Ids | None, plan: ExpandVariable, graph: Graph) -> Level:
+    if targets is not None:
+        level = level.where(level.nodes == targets[level.origins])
+    if plan.labels is not None:
+        level = level.where(label_mask(graph, level.nodes, plan.labels))
+    return level
+
+
+def _next_level(level: Level, trails: Trails, unlike: tuple[str, ...], bindings: Bindings, context: Context) -> Level:
+    """All trails one relationship longer."""
+    tables = chosen_tables(context.graph, trails.types)
+    positions, neighbours, relationships = hops_from(tables, trails.direction, level.nodes, context.budget)
+    length = len(level.trail)
+    context.budget.check(len(positions) * (length + 2) // 4)  # a longer trail takes more memory
+    origins = level.origins[positions]
+    kept = (level.trail[:, positions] != relationships).all(axis=0)
+    differs = allowed_hops(context.graph, bindings, unlike, origins, relationships)
+    if differs is not None:
+        kept &= differs
+    positions, neighbours, relationships = _kept((positions, neighbours, relationships), kept)
+    if trails.each is not None:
+        names = [name for name in variables_of(trails.each) if name in bindings.columns]
+        rows = take_rows(bindings, level.origins[positions], names)
+        hops = Bindings(rows.height, {**rows.columns, trails.hop: RelationshipColumn(relationships)})
+        kept = filter_rows(evaluate(trails.each, hops, context), context.text, trails.each.at)
+        positions, neighbours, relationships = _kept((positions, neighbours, relationships), kept)
+    trail = np.concatenate((level.trail[:, positions], relationships[np.newaxis, :]))
+    return Level(level.origins[positions], neighbours, trail)
+
+
+def _kept(hops: Hops, mask: npt.NDArray[np.bool_]) -> Hops:
+    if mask.all():
+        return hops
+    positions, neighbours, relationships = hops
+    return positions[mask], neighbours[mask], relationships[mask]
+
+
+def _trail_columns(trails: Trails, found: list[Level], order: Ids) -> dict[str, BoundColumn]:
+    """The columns that hold the relationships of each trail, as far as they are asked for."""
+    if trails.column is None and trails.relationships is None:
+        return {}
+    parts = [_as_lists(level.trail[::-1] if trails.is_reversed else level.trail) for level in found]
+    lists = pl.concat(parts) if parts else pl.Series([], dtype=pl.List(pl.Int64))
+    lists = lists.gather(order)
+    columns: dict[str, BoundColumn] = {}
+    if trails.column is not None:
+        columns[trails.column] = ValueColumn(lists)
+    if trails.relationships is not None:
+        # row loop: a list of relationships is a Python object; bounded by the budget of trails
+        values: list[object] = [[RelationshipRef(one) for one in trail] for trail in lists.to_list()]
+        columns[trails.relationships] = ObjectColumn(values)
+    return columns
+
+
+def _as_lists(trail: npt.NDArray[np.int64]) -> pl.Series:
+    """The columns of ``int64[length, k]`` as k lists."""
+    length, height = trail.shape
+    if not length or not height:
+        return pl.Series([[]] * height, dtype=pl.List(pl.Int64))
+    flat = pl.Series(np.ascontiguousarray(trail.T).ravel())
+    return flat.reshape((height, length)).arr.to_list()
+
+
+def shortest_paths(plan: ShortestPaths, bindings: Bindings, context: Context) -> Bindings:
+    """One row for the (or every) shortest trail from source to target of each row; none where there is no trail."""
+    trails = plan.trails
+    targets = node_ids(bindings.columns[plan.target], context)
+    level = _first_level(node_ids(bindings.columns[plan.source], context))
+    size = max(context.graph.node_count, 1)
+    visited = np.sort(level.origins * size + level.nodes)
+    found: list[Level] = []
+    length = 0
+    if trails.least == 0:
+        found.append(level.where(level.nodes == targets[level.origins]))
+        level = level.where(level.nodes != targets[level.origins])
+    while len(level.origins) and (trails.most is None or length < trails.most):
+        level = _next_level(level, trails, (), bindings, context)
+        length += 1
+        keys = level.origins * size + level.nodes
+        fresh = np.flatnonzero(np.isin(keys, visited, invert=True))
+        if not plan.every:
+            fresh = fresh[np.sort(np.unique(keys[fresh], return_index=True)[1])]
+        level = level.where(fresh)
+        visited = np.union1d(visited, keys[fresh])
+        hit = level.nodes == targets[level.origins]
+        found.append(level.where(hit))
+        level = level.where(np.isin(level.origins, level.origins[hit], invert=True))
+    origins = np.concatenate([level.origins for level in found]) if found else np.zeros(0, dtype=np.int64)
+    order = np.argsort(origins, kind="stable")
+    columns = dict(take_rows(bindings, origins[order]).columns)
+    columns.update(_trail_columns(trails, found, order))
+    return Bindings(len(origins), columns)
+
+
+def build_path(plan: BuildPath, bindings: Bindings, context: Context) -> Bindings:
+    """The path values: from the first node along the relationships of every step."""
+    firsts = node_ids(bindings.columns[plan.first], context).tolist()
+    steps = [_step_lists(bindings.columns[name], is_trail) for name, is_trail in plan.steps]
+    far = _Ends(context.graph, steps)
+    paths: list[object] = []
+    # row loop: a path is a Python object; bounded by the rows there are
+    for row in range(bindings.height):
+        node = firsts[row]
+        nodes, relationships = [node], [one for step in steps for one in step[row]]
+        for one in relationships:
+            node = far.other(one, node)
+            nodes.append(node)
+        paths.append(PathRef(tuple(nodes), tuple(relationships)))
+    return Bindings(bindings.height, {**bindings.columns, plan.path: ObjectColumn(paths)})
+
+
+def _step_lists(column: BoundColumn, is_trail: bool) -> list[list[int]]:
+    if is_trail:
+        values: list[list[int]] = column_values(column)  # pyright: ignore[reportAssignmentType]  a list column of ids
+        return values
+    return [[one] for one in relationship_ids(column).tolist()]
+
+
+class _Ends:
+    """Source and target of the relationships in a set of steps, looked up once."""
+
+    def __init__(self, graph: Graph, steps: list[list[list[int]]]) -> None:
+        used = np.array(sorted({one for step in steps for row in step for one in row}), dtype=np.int64)
+        self._ends: dict[int, tuple[int, int]] = {}
+        for table, positions in tables_of(graph, used):
+            ids = used[positions]
+            rows = ids - table.first
+            ends = zip(table.sources[rows].tolist(), table.targets[rows].tolist(), strict=True)
+            self._ends.update(zip(ids.tolist(), ends, strict=True))
+
+    def other(self, relationship: int, node: int) -> int:
+        """The end of the relationship that is not ``node`` (a loop has but one)."""
+        source, target = self._ends[relationship]
+        return target if source == node else source

@@ -1,0 +1,113 @@
+"""Patterns inside expressions: EXISTS, COUNT, pattern predicates and pattern comprehensions.
+
+The evaluator calls it through execute/context.PatternRunner. The pattern is planned once for all rows, with the
+variables of the rows bound and a hidden row number beside them, and what it finds is grouped back by that number.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from vaultgraph.cypher.estimate import Statistics
+from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ObjectColumn, ValueColumn
+from vaultgraph.cypher.execute.combine import rows_of, with_row
+from vaultgraph.cypher.execute.context import Context
+from vaultgraph.cypher.execute.evaluate import evaluate
+from vaultgraph.cypher.execute.fetch import column_values, take
+from vaultgraph.cypher.execute.run import Run, run
+from vaultgraph.cypher.matching import plan_patterns
+from vaultgraph.cypher.operators import Argument, Degree, Expand, Plan
+from vaultgraph.cypher.optimise import optimise
+from vaultgraph.cypher.planner import ROW
+from vaultgraph.cypher.procedures import Tables
+from vaultgraph.cypher.syntax import Expression, PathPattern, Syntax
+from vaultgraph.cypher.trees import variables_of
+from vaultgraph.graph.columns import Ids
+
+_HOPS = " hops"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPatterns:
+    """The PatternRunner of a running query."""
+
+    tables: Tables
+
+    def exists(
+        self, patterns: tuple[PathPattern, ...], where: Expression | None, bindings: Bindings, context: Context
+    ) -> ValueColumn:
+        """Whether the patterns match: Boolean per row."""
+        found = np.zeros(bindings.height, dtype=np.bool_)
+        rows, _ = self._counted(patterns, where, bindings, context)
+        found[rows] = True
+        return ValueColumn(pl.Series(found))
+
+    def count(
+        self, patterns: tuple[PathPattern, ...], where: Expression | None, bindings: Bindings, context: Context
+    ) -> ValueColumn:
+        """How often they match: Int64 per row."""
+        rows, hops = self._counted(patterns, where, bindings, context)
+        if hops is None:
+            return ValueColumn(pl.Series(np.bincount(rows, minlength=bindings.height).astype(np.int64)))
+        counts = np.zeros(bindings.height, dtype=np.int64)
+        counts[rows] = hops
+        return ValueColumn(pl.Series(counts))
+
+    def collect(
+        self,
+        pattern: PathPattern,
+        where: Expression | None,
+        projection: Expression,
+        bindings: Bindings,
+        context: Context,
+    ) -> BoundColumn:
+        """The projection of every match, a list per row, in the order in which the pattern is matched."""
+        outer = _used((pattern, where, projection), bindings)
+        inner = plan_patterns(
+            (pattern,), where, Argument((*outer.columns, ROW)), _statistics(context), context.parameters
+        )
+        needed = variables_of(projection) | {ROW}
+        made = self._run(inner, needed, outer, context)
+        rows, values = rows_of(made, ROW), evaluate(projection, made, context)
+        if len(rows) > 1 and not (rows[1:] >= rows[:-1]).all():
+            order = np.argsort(rows, kind="stable")
+            rows, values = rows[order], take(values, order)
+        cells = column_values(values, context.graph)
+        bounds = np.searchsorted(rows, np.arange(bindings.height + 1)).tolist()
+        # row loop: one Python list a row
+        return ObjectColumn([cells[start:stop] for start, stop in pairwise(bounds)])
+
+    def _counted(
+        self, patterns: tuple[PathPattern, ...], where: Expression | None, bindings: Bindings, context: Context
+    ) -> tuple[Ids, Ids | None]:
+        """The row number of each match, and how many matches it stands for where they were only counted."""
+        outer = _used((*patterns, where), bindings)
+        inner = plan_patterns(
+            patterns, where, Argument((*outer.columns, ROW)), _statistics(context), context.parameters
+        )
+        counted = _only_counting(inner)
+        made = self._run(counted or inner, frozenset((ROW, _HOPS)), outer, context)
+        return rows_of(made, ROW), None if counted is None else rows_of(made, _HOPS)
+
+    def _run(self, plan: Plan, needed: frozenset[str], outer: Bindings, context: Context) -> Bindings:
+        return run(optimise(plan, needed), Run(context, self.tables, with_row(outer, ROW)))
+
+
+def _only_counting(plan: Plan) -> Plan | None:
+    """One hop to anything needs no rows of its own: the degrees tell."""
+    match plan:
+        case Expand(Argument(), source, _, _, types, direction, labels, False, unlike):
+            return Degree(plan.input, source, types, direction, _HOPS, labels, unlike)
+        case _:
+            return None
+
+
+def _used(trees: tuple[Syntax | None, ...], bindings: Bindings) -> Bindings:
+    names = {name for tree in trees if tree is not None for name in variables_of(tree)}
+    return Bindings(bindings.height, {name: column for name, column in bindings.columns.items() if name in names})
+
+
+def _statistics(context: Context) -> Statistics:
+    return Statistics(context.graph)

@@ -1,0 +1,73 @@
+"""Operators that work row by row: filtering, projecting, keeping columns and unwinding lists.
+
+Called by execute/run. Columns are taken only where rows really go away.
+"""
+
+from itertools import chain
+
+import numpy as np
+import polars as pl
+
+from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ValueColumn
+from vaultgraph.cypher.execute.context import Context
+from vaultgraph.cypher.execute.evaluate import evaluate
+from vaultgraph.cypher.execute.fetch import column_values, filter_rows, from_values, take, take_rows
+from vaultgraph.cypher.operators import Extend, Keep, Project, Unwind
+from vaultgraph.cypher.syntax import Expression
+from vaultgraph.cypher.values import is_list
+from vaultgraph.graph.columns import Ids
+
+
+def filter_bindings(bindings: Bindings, predicate: Expression, context: Context) -> Bindings:
+    """The rows where the predicate is true.
+
+    Raises:
+        EvaluationError: the predicate is neither boolean nor null in some row.
+    """
+    mask = filter_rows(evaluate(predicate, bindings, context), context.text, predicate.at)
+    positions = np.flatnonzero(mask)
+    return bindings if len(positions) == bindings.height else take_rows(bindings, positions)
+
+
+def extend(plan: Extend, bindings: Bindings, context: Context) -> Bindings:
+    """The columns there are, and the new ones."""
+    made = {name: evaluate(expression, bindings, context) for name, expression in plan.items}
+    return Bindings(bindings.height, {**bindings.columns, **made})
+
+
+def project(plan: Project, bindings: Bindings, context: Context) -> Bindings:
+    """Only the new columns."""
+    made = {name: evaluate(expression, bindings, context) for name, expression in plan.items}
+    return Bindings(bindings.height, made)
+
+
+def keep(plan: Keep, bindings: Bindings) -> Bindings:
+    """Only the columns named."""
+    return Bindings(bindings.height, {name: bindings.columns[name] for name in plan.names})
+
+
+def unwind(plan: Unwind, bindings: Bindings, context: Context) -> Bindings:
+    """A row for each item of the list of each row; null and the empty list give none, any other value gives itself."""
+    positions, items = _items(evaluate(plan.source, bindings, context), context)
+    context.budget.check(len(positions))
+    rows = take_rows(bindings, positions, [name for name in bindings.columns if name != plan.variable])
+    return Bindings(rows.height, {**rows.columns, plan.variable: items})
+
+
+def _items(column: BoundColumn, context: Context) -> tuple[Ids, BoundColumn]:
+    """The row each item comes from, and the items."""
+    if isinstance(column, ValueColumn) and isinstance(column.series.dtype, pl.List):
+        lengths = column.series.list.len().fill_null(0).to_numpy().astype(np.int64)
+        context.budget.check(int(lengths.sum()))
+        filled = np.flatnonzero(lengths)
+        flat = column.series.gather(filled).explode() if len(filled) else column.series.clear().explode()
+        return np.repeat(np.arange(len(lengths), dtype=np.int64), lengths), ValueColumn(flat)
+    # row loop: lists of nodes, maps or mixed values are Python objects; as many as there are items
+    values = column_values(column, context.graph)
+    if not any(isinstance(value, list) for value in values):
+        positions = np.array([row for row, value in enumerate(values) if value is not None], dtype=np.int64)
+        return positions, take(column, positions)
+    lists = [value if is_list(value) else [] if value is None else [value] for value in values]
+    lengths = np.array([len(items) for items in lists], dtype=np.int64)
+    context.budget.check(int(lengths.sum()))
+    return np.repeat(np.arange(len(lists), dtype=np.int64), lengths), from_values(list(chain.from_iterable(lists)))

@@ -1,0 +1,153 @@
+"""Running a plan: each operator once, inputs first, the budget checked in between.
+
+Called by cypher/query, and by execute/pattern_runner for plans inside expressions. All work is in the operators' own
+modules.
+"""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from vaultgraph.cypher.execute.aggregate import aggregate_rows, distinct
+from vaultgraph.cypher.execute.bindings import Bindings
+from vaultgraph.cypher.execute.call import call_procedure
+from vaultgraph.cypher.execute.combine import join, optional, stack
+from vaultgraph.cypher.execute.context import Context
+from vaultgraph.cypher.execute.expand import degree, expand, expand_bound
+from vaultgraph.cypher.execute.order import limit, limit_pieces, skip, sort, top
+from vaultgraph.cypher.execute.paths import build_path, expand_variable, shortest_paths
+from vaultgraph.cypher.execute.project import extend, filter_bindings, keep, project, unwind
+from vaultgraph.cypher.execute.scan import count_nodes, scan_nodes, seek_nodes
+from vaultgraph.cypher.operators import (
+    Aggregate,
+    Argument,
+    BuildPath,
+    CallProcedure,
+    CountNodes,
+    Degree,
+    Distinct,
+    Expand,
+    ExpandBound,
+    ExpandVariable,
+    Extend,
+    Filter,
+    Join,
+    Keep,
+    Limit,
+    LimitPieces,
+    Optional,
+    Plan,
+    Project,
+    ScanNodes,
+    SeekNodes,
+    ShortestPaths,
+    Skip,
+    Sort,
+    Start,
+    TopK,
+    Union,
+    Unwind,
+)
+from vaultgraph.cypher.procedures import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What all operators of one run share; ``argument`` are the rows that Argument stands for."""
+
+    context: Context
+    tables: Tables
+    argument: Bindings | None = None
+
+
+def run(plan: Plan, state: Run) -> Bindings:
+    """The rows of a plan.
+
+    Raises:
+        QueryError: EvaluationError or BudgetError while running.
+    """
+    bindings = _run(plan, state)
+    state.context.budget.check(bindings.height)
+    return bindings
+
+
+def _run(plan: Plan, state: Run) -> Bindings:
+    context = state.context
+    match plan:
+        case Start():
+            return Bindings(1, {})
+        case Argument(variables):
+            given = Bindings(1, {}) if state.argument is None else state.argument
+            return Bindings(given.height, {name: given.columns[name] for name in variables})
+        case ScanNodes():
+            return scan_nodes(plan, context)
+        case SeekNodes():
+            return seek_nodes(plan, context)
+        case CountNodes():
+            return count_nodes(plan, context)
+        case Join(left, right):
+            return join(plan, run(left, state), run(right, state), context)
+        case Union(parts, columns):
+            return stack([run(part, state) for part in parts], columns)
+        case Optional(source, inner):
+            return optional(plan, run(source, state), lambda rows: run(inner, Run(context, state.tables, rows)))
+        case LimitPieces(source, pipeline):
+            rows = run(source, state)
+            return limit_pieces(plan, rows, context, lambda piece: run(pipeline, Run(context, state.tables, piece)))
+        case CallProcedure(source):
+            return call_procedure(plan, run(source, state), context, state.tables)
+        case Expand() | ExpandBound() | ExpandVariable() | ShortestPaths() | Degree() | BuildPath():
+            return _run_pattern(plan, run(plan.input, state), context)
+        case _:
+            return _run_rows(plan, run(plan.input, state), context)
+
+
+def _run_pattern(
+    plan: Expand | ExpandBound | ExpandVariable | ShortestPaths | Degree | BuildPath,
+    rows: Bindings,
+    context: Context,
+) -> Bindings:
+    match plan:
+        case Expand():
+            return expand(plan, rows, context)
+        case ExpandBound():
+            return expand_bound(plan, rows, context)
+        case ExpandVariable():
+            return expand_variable(plan, rows, context)
+        case ShortestPaths():
+            return shortest_paths(plan, rows, context)
+        case Degree():
+            return degree(plan, rows, context)
+        case BuildPath():
+            return build_path(plan, rows, context)
+
+
+def _run_rows(
+    plan: Filter | Extend | Project | Keep | Aggregate | Distinct | Sort | TopK | Skip | Limit | Unwind,
+    rows: Bindings,
+    context: Context,
+) -> Bindings:
+    match plan:
+        case Filter(_, predicate):
+            return filter_bindings(rows, predicate, context)
+        case Extend():
+            return extend(plan, rows, context)
+        case Project():
+            return project(plan, rows, context)
+        case Keep():
+            return keep(plan, rows)
+        case Aggregate():
+            return aggregate_rows(plan, rows, context)
+        case Distinct():
+            return distinct(rows, context)
+        case Sort():
+            return sort(plan, rows, context)
+        case TopK():
+            return top(plan, rows, context)
+        case Skip(_, count):
+            return skip(count, rows, context)
+        case Limit(_, count):
+            return limit(count, rows, context)
+        case Unwind():
+            return unwind(plan, rows, context)
+        case _:
+            assert_never(plan)

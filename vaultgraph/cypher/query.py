@@ -1,0 +1,92 @@
+"""From text to rows: parse, bind, plan, rules, run. The one way into the engine.
+
+Called by vault/ and cli/. Knows the order of the stages and nothing of what they do.
+"""
+
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+
+import polars as pl
+
+from vaultgraph.cypher.bind import bind
+from vaultgraph.cypher.budget import Budget
+from vaultgraph.cypher.clauses import parse
+from vaultgraph.cypher.estimate import Statistics
+from vaultgraph.cypher.execute.bindings import Bindings, ValueColumn
+from vaultgraph.cypher.execute.context import Context
+from vaultgraph.cypher.execute.pattern_runner import PlannedPatterns
+from vaultgraph.cypher.execute.run import Run, run
+from vaultgraph.cypher.explain import explain
+from vaultgraph.cypher.operators import Plan
+from vaultgraph.cypher.optimise import optimise
+from vaultgraph.cypher.planner import plan_query
+from vaultgraph.cypher.procedures import Tables
+from vaultgraph.cypher.result import Result
+from vaultgraph.errors import BudgetError, UnsupportedError
+from vaultgraph.graph.graph import Graph
+from vaultgraph.graph.schema import Schema, schema_of
+
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+def run_query(
+    graph: Graph,
+    text: str,
+    parameters: Mapping[str, object] | None = None,
+    *,
+    budget: Budget | None = None,
+    schema: Schema | None = None,
+    tables: Tables | None = None,
+) -> Result:
+    """The answer of one query on one graph.
+
+    ``schema`` is that of the graph, where it is at hand; ``tables`` are frames for procedures. Without a budget only
+    the cap of rows holds.
+
+    Raises:
+        QueryError: the query is wrong, not supported, fails while running, or needs more than its budget.
+    """
+    started = time.perf_counter()
+    given = _NOTHING if parameters is None else parameters
+    limits = Budget() if budget is None else budget
+    limits.check()
+    bound = bind(parse(text), text, schema_of(graph) if schema is None else schema, given)
+    if bound.query.mode == "profile":
+        raise UnsupportedError("PROFILE is not supported; EXPLAIN shows the plan and its estimates.", text, 0, 7)
+    plan = optimise(plan_query(bound.query, bound.columns, graph, given), frozenset(bound.columns))
+    if bound.query.mode == "explain":
+        columns, bindings = _plan_rows(plan, graph)
+    else:
+        frames = {} if tables is None else tables
+        context = Context(graph, given, text, limits, datetime.now().astimezone(), PlannedPatterns(frames))
+        columns, bindings = bound.columns, _run(plan, Run(context, frames))
+    return Result(
+        columns,
+        bindings,
+        graph,
+        warnings=bound.warnings,
+        elapsed_ms=(time.perf_counter() - started) * 1000,
+        csv=bound.query.csv,
+    )
+
+
+def _run(plan: Plan, state: Run) -> Bindings:
+    try:
+        return run(plan, state)
+    except MemoryError:
+        raise BudgetError(
+            "The query needs more memory than there is. Start from fewer nodes or bound variable-length patterns."
+        ) from None
+
+
+def _plan_rows(plan: Plan, graph: Graph) -> tuple[tuple[str, ...], Bindings]:
+    lines = explain(plan, Statistics(graph))
+    columns = {
+        "step": pl.Series([number for number, _ in enumerate(lines, 1)], dtype=pl.Int64),
+        "operator": pl.Series(["  " * line.depth + line.operator for line in lines], dtype=pl.String),
+        "details": pl.Series([line.details for line in lines], dtype=pl.String),
+        "estimated_rows": pl.Series([round(line.rows) for line in lines], dtype=pl.Int64),
+    }
+    return tuple(columns), Bindings(len(lines), {name: ValueColumn(series) for name, series in columns.items()})

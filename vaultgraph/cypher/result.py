@@ -1,0 +1,67 @@
+"""The answer of a query: named columns that become public values only when somebody looks at the rows.
+
+Made by cypher/query, read by vault/ and printed by serve/ and cli/. How much of it to show is not decided here.
+"""
+
+from collections.abc import Iterator
+
+from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ValueColumn
+from vaultgraph.cypher.execute.fetch import column_values
+from vaultgraph.cypher.values import materialize_all
+from vaultgraph.graph.graph import Graph
+
+
+class Result:
+    """Rows in order; iterating gives tuples in the order of ``columns``.
+
+    ``bindings`` are the typed columns by name, of ``graph``. ``elapsed_ms`` covers everything up to the typed columns,
+    ``csv`` says that the query asked for CSV.
+    """
+
+    def __init__(
+        self,
+        columns: tuple[str, ...],
+        bindings: Bindings,
+        graph: Graph,
+        *,
+        warnings: tuple[str, ...] = (),
+        elapsed_ms: float = 0.0,
+        csv: bool = False,
+    ) -> None:
+        self.columns = columns
+        self.bindings = bindings
+        self.graph = graph
+        self.warnings = warnings
+        self.elapsed_ms = elapsed_ms
+        self.csv = csv
+        self._rows: list[tuple[object, ...]] | None = None
+
+    @property
+    def rows(self) -> list[tuple[object, ...]]:
+        """All rows as public values: None, bool, int, float, str, date, datetime, Duration, list, dict, Node,
+        Relationship, Path."""
+        if self._rows is None:
+            if self.columns:
+                cells = [self._cells(self.bindings.columns[name]) for name in self.columns]
+                self._rows = list(zip(*cells, strict=True))
+            else:
+                self._rows = [()] * self.bindings.height
+        return self._rows
+
+    def _cells(self, column: BoundColumn) -> list[object]:
+        if isinstance(column, ValueColumn):
+            return column.series.to_list()
+        return materialize_all(column_values(column, self.graph), self.graph)
+
+    def to_dicts(self) -> list[dict[str, object]]:
+        """Every row as a map from column to value."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def __iter__(self) -> Iterator[tuple[object, ...]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return self.bindings.height
+
+    def __repr__(self) -> str:
+        return f"Result(columns={self.columns!r}, rows={len(self)})"
