@@ -18,7 +18,7 @@ import polars as pl
 from vaultgraph.cypher.budget import budget_for
 from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.result import Result
-from vaultgraph.errors import BuildError, VaultgraphError
+from vaultgraph.errors import BuildError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.graph import label_counts
 from vaultgraph.graph.schema import schema_of
@@ -83,7 +83,8 @@ class Vault:
         self._failed_at = 0.0
         self._work = threading.Event()
         self._closing = False
-        self._watcher = Watcher(root.path, self._work.set, poll=watch == "poll") if watch != "off" else None
+        self._watch = watch
+        self._watcher = self._new_watcher()
         self._worker = threading.Thread(target=self._background, name="vaultgraph-background", daemon=True)
         if self._watcher:
             self._worker.start()
@@ -234,6 +235,7 @@ class Vault:
             self._state, self._cache = load_cache(self._cache)
             origin = "cache" if self._state else "built"
         self._loaded = True
+        self._follow_replaced_folder()
         try:
             done = refresh(self.root, self._state, self._touched, self._progress)
         except (OSError, MemoryError, pl.exceptions.PolarsError) as error:
@@ -246,6 +248,25 @@ class Vault:
         generation = current.generation + 1 if current else 1
         self._snapshot = _snapshot(generation, done, origin, self._cache)
         return self._snapshot
+
+    def _follow_replaced_folder(self) -> None:
+        """Where the vault's path names another folder than the one held open, go on with that one."""
+        if self.root.exists():
+            return
+        try:
+            root = VaultRoot.open(self.root.path)
+        except SettingsError as error:
+            raise BuildError(f"The vault folder is gone: {error.message}") from error
+        # The old root is left to the garbage collector: another thread may still be reading through its handle.
+        self.root = root
+        if self._watcher:
+            self._watcher.stop()
+            self._watcher = self._new_watcher()
+
+    def _new_watcher(self) -> Watcher | None:
+        if self._watch == "off":
+            return None
+        return Watcher(self.root.path, self._work.set, poll=self._watch == "poll")
 
     def _background(self) -> None:
         """Refresh and save when edits have paused, so that the next call finds its answer ready."""
