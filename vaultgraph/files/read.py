@@ -1,0 +1,255 @@
+"""Text of one file: whole, a slice with line numbers, the lines that match a pattern, or the section of a heading.
+
+Behind the tool `read_source`. Reads the file as it is on disk now. What a title or an alias means is not known here:
+callers come with a path. Headings are found by their look, code fences and frontmatter aside.
+"""
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from vaultgraph.errors import FileError, ParameterError
+from vaultgraph.files.kinds import DELIVERED_IMAGES, HEAD_BYTES, is_text, mime_of
+from vaultgraph.files.root import VaultRoot
+from vaultgraph.files.stamps import is_note
+from vaultgraph.files.text import Pattern, compile_pattern, lines_of, plain_text
+
+MOST_BYTES: Final = 1 << 26
+_MOST_CONTEXT: Final = 50
+_HEADING: Final = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
+_UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*")
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+_NO_PARAGRAPH: Final = re.compile(r"\s*(?:[#>|`~+*-]|\d+[.)]\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a text: ``line`` is 1-based, ``level`` 1 to 6."""
+
+    line: int
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Text of the file ``path`` (without symlinks), with LF line ends.
+
+    ``text`` holds the lines ``first_line`` … ``last_line`` (1-based, inclusive; 0 and 0 where there is none).
+    ``is_numbered``: each line starts with its number, then ": " (or "- " for a line around a match). ``matches``: lines
+    that match the pattern, ``shown_matches`` those in ``text``. ``is_cut``: ``most_chars`` was reached.
+    ``size_bytes`` of the file; ``is_utf8`` false where bytes had to be replaced.
+    """
+
+    path: str
+    text: str
+    first_line: int
+    last_line: int
+    total_lines: int
+    is_numbered: bool
+    matches: int
+    shown_matches: int
+    is_cut: bool
+    size_bytes: int
+    is_utf8: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A line to show: its 0-based number, and what to put in front of it."""
+
+    number: int
+    prefix: str
+    is_match: bool
+
+
+def read_text(
+    root: VaultRoot,
+    rel: str,
+    start_line: int | None = None,
+    end_line: int | None = None,
+    pattern: str | None = None,
+    context: int = 2,
+    most_matches: int | None = None,
+    most_chars: int | None = None,
+    heading: str | None = None,
+) -> TextPart:
+    """Text of a file of the vault.
+
+    ``start_line`` and ``end_line`` are 1-based and inclusive; an end past the end of the file is its end. ``heading``
+    is the text of a heading (or ``Parent#Child``); its section reaches to the next heading of the same or a higher
+    level. ``pattern`` shows the matching lines of the file, the slice or the section with ``context`` lines around.
+
+    Raises:
+        ParameterError: a line that is not there, a heading that is not there (``data["nearest"]``), a bad pattern.
+        FileError: a folder, or no text: the message says what it is and which tool to use.
+        PathEscapeError, MissingFileError, TooLargeError: as VaultRoot.read_bytes.
+    """
+    data = root.read_bytes(rel, most_bytes=MOST_BYTES)
+    path = root.stat(rel).path
+    _refuse_binary(path, data)
+    text, is_utf8 = plain_text(data)
+    lines = lines_of(text)
+    is_slice = start_line is not None or end_line is not None or heading is not None
+    first, stop = _slice(path, lines, start_line, end_line, heading, text)
+    matches = shown_matches = 0
+    if pattern is not None:
+        compiled = compile_pattern(pattern, name="grep")
+        rows, matches = _matching_rows(lines[first:stop], compiled, min(max(context, 0), _MOST_CONTEXT), most_matches)
+        shown = [_Shown(first + row, ": " if is_match else "- ", is_match) for row, is_match in rows]
+    else:
+        shown = [_Shown(number, ": ", False) for number in range(first, stop)]
+    is_numbered = is_slice or pattern is not None
+    body, count, is_cut = _print(lines, shown, is_numbered, most_chars)
+    shown = shown[:count]
+    shown_matches = sum(row.is_match for row in shown)
+    return TextPart(
+        path=path,
+        text=body,
+        first_line=shown[0].number + 1 if shown else 0,
+        last_line=shown[-1].number + 1 if shown else 0,
+        total_lines=len(lines),
+        is_numbered=is_numbered,
+        matches=matches,
+        shown_matches=shown_matches,
+        is_cut=is_cut,
+        size_bytes=len(data),
+        is_utf8=is_utf8,
+    )
+
+
+def outline(text: str) -> tuple[Heading, ...]:
+    """The headings of a text (LF line ends) in order, outside code fences and frontmatter."""
+    lines = lines_of(text)
+    found: list[Heading] = []
+    fence = ""
+    for index in range(_frontmatter_end(lines), len(lines)):
+        line = lines[index]
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
+                fence = ""
+            continue
+        if mark and (mark[1][0] == "~" or "`" not in line[mark.end() :]):
+            fence = mark[1]
+            continue
+        atx = _HEADING.match(line)
+        if atx:
+            found.append(Heading(index + 1, len(atx[1]), _without_closing_marks(line[atx.end() :].strip())))
+            continue
+        underline = _UNDERLINE.fullmatch(line)
+        if underline and index and not _NO_PARAGRAPH.match(lines[index - 1]):
+            found.append(Heading(index, 1 if underline[1][0] == "=" else 2, lines[index - 1].strip()))
+    return tuple(found)
+
+
+def _without_closing_marks(text: str) -> str:
+    bare = text.rstrip("#")
+    return bare.rstrip() if not bare or bare[-1] in " \t" else text
+
+
+def _frontmatter_end(lines: list[str]) -> int:
+    if lines and lines[0].rstrip() == "---":
+        for index in range(1, len(lines)):
+            if lines[index].rstrip() == "---":
+                return index + 1
+    return 0
+
+
+def _refuse_binary(path: str, data: bytes) -> None:
+    mime = mime_of(data[:HEAD_BYTES])
+    if is_text(mime) or (mime is None and is_note(path)):  # a note may hold a NUL
+        return
+    if mime in DELIVERED_IMAGES:
+        raise FileError(f"{path}: is an image ({mime}), not text. fetch_images shows it.", {"mime": mime})
+    raise FileError(
+        f"{path}: is not text ({mime or 'unknown binary data'}, {len(data):,} bytes), so it cannot be shown.",
+        {"mime": mime},
+    )
+
+
+def _slice(
+    path: str, lines: list[str], start_line: int | None, end_line: int | None, heading: str | None, text: str
+) -> tuple[int, int]:
+    """The 0-based half-open range of lines asked for."""
+    first, stop = (0, len(lines)) if heading is None else _section(path, outline(text), heading, len(lines))
+    if start_line is not None:
+        if start_line < 1:
+            raise ParameterError("start_line: lines count from 1.", {"name": "start_line", "reason": "too small"})
+        if start_line > max(len(lines), 1):
+            raise ParameterError(
+                f"start_line: {path} has {len(lines)} lines, so there is no line {start_line}.",
+                {"name": "start_line", "reason": "past the end", "total_lines": len(lines)},
+            )
+        first = max(first, start_line - 1)
+    if end_line is not None:
+        if end_line < (start_line or 1):
+            raise ParameterError(
+                f"end_line: {end_line} lies before line {start_line or 1}.", {"name": "end_line", "reason": "too small"}
+            )
+        stop = min(stop, end_line)
+    return first, max(first, stop)
+
+
+def _section(path: str, headings: tuple[Heading, ...], asked: str, line_count: int) -> tuple[int, int]:
+    """Lines of the section of ``asked``: from its heading to the next one of the same or a higher level."""
+    first, stop = 0, len(headings)
+    found: Heading | None = None
+    for name in (part for part in asked.split("#") if part.strip()) if "#" in asked.strip("# ") else (asked,):
+        wanted = _folded(name.strip("# "))
+        index = next((i for i in range(first, stop) if _folded(headings[i].text) == wanted), None)
+        if index is None:
+            known = [heading.text for heading in headings]
+            nearest = difflib.get_close_matches(name.strip("# "), known, n=3, cutoff=0.5)
+            advice = f" Did you mean {' or '.join(nearest)}?" if nearest else f" It has: {', '.join(known[:8])}."
+            raise ParameterError(
+                f"heading: {path} has no heading {name.strip('# ')!r}.{advice if known else ' It has none at all.'}",
+                {"name": "heading", "reason": "not found", "nearest": nearest},
+            )
+        found = headings[index]
+        first = index + 1
+        stop = next((i for i in range(first, stop) if headings[i].level <= found.level), stop)
+    if found is None:
+        raise ParameterError("heading: is empty.", {"name": "heading", "reason": "empty"})
+    return found.line - 1, headings[stop].line - 1 if stop < len(headings) else line_count
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _matching_rows(
+    lines: list[str], pattern: Pattern, context: int, most: int | None
+) -> tuple[list[tuple[int, bool]], int]:
+    """Rows to show with whether they match, context included, and how many match in all."""
+    flags = pl.Series("line", lines, dtype=pl.String).str.contains(pattern.line).to_numpy()
+    hits = np.flatnonzero(flags)
+    kept = hits if most is None else hits[: max(most, 0)]
+    around = np.unique(kept[:, None] + np.arange(-context, context + 1)[None, :])
+    rows: list[int] = around[(around >= 0) & (around < len(lines))].tolist()
+    chosen: set[int] = set(kept.tolist())
+    return [(row, row in chosen) for row in rows], len(hits)
+
+
+def _print(lines: list[str], shown: list[_Shown], is_numbered: bool, most_chars: int | None) -> tuple[str, int, bool]:
+    """The text, how many of ``shown`` are in it, and whether it was cut; a gap between lines is a line `--`."""
+    width = len(str(shown[-1].number + 1)) if shown else 1
+    out: list[str] = []
+    size = 0
+    for index, row in enumerate(shown):
+        text = lines[row.number]
+        if is_numbered:
+            gap = "--\n" if index and shown[index - 1].number != row.number - 1 else ""
+            text = f"{gap}{row.number + 1:>{width}}{row.prefix}{text}"
+        if most_chars is not None and size + len(text) > most_chars:
+            # Whole lines only, but never nothing: a first line that is too long by itself is cut.
+            if not out:
+                return text[: max(most_chars, 0)], 1, True
+            return "\n".join(out), index, True
+        out.append(text)
+        size += len(text) + 1
+    return "\n".join(out), len(shown), False
