@@ -1,6 +1,6 @@
 """The fields of dates, datetimes and durations: ``d.year``, ``d.dayOfWeek``, ``p.hours``.
 
-Read by cypher/value_operators for property access on a temporal value; execute/properties has the column form of the common
+Read by cypher/value_operators for property access on a moment; execute/properties has the column form of the common
 ones. Field names are matched in any case.
 """
 

@@ -10,9 +10,18 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final
 
+import numpy as np
+
 from vaultgraph.cypher.components import component
 from vaultgraph.cypher.durations import Duration, add_durations, scale_duration, shift
-from vaultgraph.cypher.entities import node_property, relationship_property
+from vaultgraph.cypher.entities import (
+    labels_of,
+    node_properties,
+    node_property,
+    relationship_properties,
+    relationship_property,
+    table_of,
+)
 from vaultgraph.cypher.regex import matches_one
 from vaultgraph.cypher.values import (
     NodeRef,
@@ -347,3 +356,21 @@ def _float_text(value: float) -> str:
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     return repr(value)
+
+
+def map_of(subject: object, graph: Graph, purpose: str) -> dict[str, object] | None:
+    """All properties of a node or relationship, or a map itself; null of null."""
+    if subject is None or is_map(subject):
+        return subject
+    if isinstance(subject, NodeRef):
+        return node_properties(graph, np.array([subject.id], dtype=np.int64))[0]
+    if isinstance(subject, RelationshipRef):
+        return relationship_properties(graph, np.array([subject.id], dtype=np.int64))[0]
+    raise Refusal(f"{purpose} needs a node, relationship or map, not {type_name(subject)}.")
+
+
+def labels_or_type(subject: NodeRef | RelationshipRef, graph: Graph) -> tuple[str, ...]:
+    """The labels of a node, or the type of a relationship as the only one."""
+    if isinstance(subject, NodeRef):
+        return labels_of(graph, subject.id)
+    return (table_of(graph, subject.id).type,)

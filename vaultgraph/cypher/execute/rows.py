@@ -6,7 +6,7 @@ The one place with the loop that every operator and function falls back to. It c
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
-from typing import Final
+from typing import Any, Final, cast
 
 import numpy as np
 import polars as pl
@@ -92,7 +92,8 @@ def put_together(column: BoundColumn, rows: Ids, height: int) -> BoundColumn:
     offsets = np.zeros(height + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     if isinstance(column, ValueColumn) and not isinstance(column.series.dtype, pl.List):
-        array = pa.LargeListArray.from_arrays(pa.array(offsets), column.series.to_arrow())  # type: ignore[arg-type]
+        list_array = cast("Any", pa.LargeListArray)  # pyarrow carries no types
+        array = list_array.from_arrays(cast("Any", pa).array(offsets), column.series.to_arrow())
         lists = pl.Series(values=array)
         return ValueColumn(lists.cast(pl.List(column.series.dtype)))
     values = column_values(column)

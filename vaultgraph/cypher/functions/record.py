@@ -33,7 +33,7 @@ class Function:
     """``least`` and ``most`` count arguments; most None is unbounded.
 
     ``implementation`` takes engine values, the Context first where ``takes_context``; it may raise Refusal. Where
-    ``null_through`` any null argument gives null without a call.
+    ``null_through`` any null argument gives null without a call. ``is_volatile``: every call gives another value.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Function:
     kernel: Kernel | None = None
     null_through: bool = True
     takes_context: bool = False
+    is_volatile: bool = False
 
     def parameter(self, position: int) -> Parameter:
         """The parameter of argument ``position`` (0-based)."""
@@ -58,6 +59,7 @@ def function(
     *,
     null_through: bool = True,
     takes_context: bool = False,
+    is_volatile: bool = False,
 ) -> Function:
     """A Function from its signature, ``name(text :: STRING, length? :: INTEGER, rest... :: ANY) :: STRING``."""
     match = _SIGNATURE.fullmatch(signature)
@@ -76,6 +78,7 @@ def function(
         kernel=kernel,
         null_through=null_through,
         takes_context=takes_context,
+        is_volatile=is_volatile,
     )
 
 

@@ -1,8 +1,16 @@
 """All functions by name, for the binder (does it exist, how many arguments) and the evaluator (what does it do)."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
-from vaultgraph.cypher.functions.record import Function, function
+from vaultgraph.cypher.functions import conversion, graphs, lists, numbers, strings, temporal
+from vaultgraph.cypher.functions.record import Function
+
+_FAMILIES: Final = (strings, lists, numbers, conversion, temporal, graphs)
+_BY_NAME: Final[Mapping[str, Function]] = MappingProxyType(
+    {one.name.lower(): one for family in _FAMILIES for one in family.functions()}
+)
 
 
 def find(name: str) -> Function | None:
@@ -13,95 +21,3 @@ def find(name: str) -> Function | None:
 def names() -> list[str]:
     """Every function name as it is shown, sorted."""
     return sorted((one.name for one in _BY_NAME.values()), key=str.lower)
-
-
-_SIGNATURES: Final = (
-    "toLower(text :: STRING) :: STRING",
-    "toUpper(text :: STRING) :: STRING",
-    "lower(text :: STRING) :: STRING",
-    "upper(text :: STRING) :: STRING",
-    "trim(text :: STRING) :: STRING",
-    "ltrim(text :: STRING) :: STRING",
-    "rtrim(text :: STRING) :: STRING",
-    "replace(text :: STRING, search :: STRING, replacement :: STRING) :: STRING",
-    "split(text :: STRING, separator :: STRING | LIST) :: LIST<STRING>",
-    "substring(text :: STRING, start :: INTEGER, length? :: INTEGER) :: STRING",
-    "left(text :: STRING, length :: INTEGER) :: STRING",
-    "right(text :: STRING, length :: INTEGER) :: STRING",
-    "reverse(value :: STRING | LIST) :: STRING | LIST",
-    "char_length(text :: STRING) :: INTEGER",
-    "character_length(text :: STRING) :: INTEGER",
-    "size(value :: STRING | LIST | MAP) :: INTEGER",
-    "head(list :: LIST) :: ANY",
-    "last(list :: LIST) :: ANY",
-    "tail(list :: LIST) :: LIST",
-    "range(start :: INTEGER, end :: INTEGER, step? :: INTEGER) :: LIST<INTEGER>",
-    "keys(value :: MAP | NODE | RELATIONSHIP) :: LIST<STRING>",
-    "coalesce(value... :: ANY) :: ANY",
-    "isEmpty(value :: STRING | LIST | MAP) :: BOOLEAN",
-    "nullIf(value :: ANY, other :: ANY) :: ANY",
-    "nodes(path :: PATH) :: LIST<NODE>",
-    "relationships(path :: PATH) :: LIST<RELATIONSHIP>",
-    "length(value :: PATH | STRING | LIST) :: INTEGER",
-    "abs(value :: NUMBER) :: NUMBER",
-    "ceil(value :: NUMBER) :: FLOAT",
-    "floor(value :: NUMBER) :: FLOAT",
-    "round(value :: NUMBER, precision? :: INTEGER) :: FLOAT",
-    "sign(value :: NUMBER) :: INTEGER",
-    "sqrt(value :: NUMBER) :: FLOAT",
-    "exp(value :: NUMBER) :: FLOAT",
-    "log(value :: NUMBER) :: FLOAT",
-    "log10(value :: NUMBER) :: FLOAT",
-    "sin(value :: NUMBER) :: FLOAT",
-    "cos(value :: NUMBER) :: FLOAT",
-    "tan(value :: NUMBER) :: FLOAT",
-    "cot(value :: NUMBER) :: FLOAT",
-    "asin(value :: NUMBER) :: FLOAT",
-    "acos(value :: NUMBER) :: FLOAT",
-    "atan(value :: NUMBER) :: FLOAT",
-    "atan2(y :: NUMBER, x :: NUMBER) :: FLOAT",
-    "degrees(radians :: NUMBER) :: FLOAT",
-    "radians(degrees :: NUMBER) :: FLOAT",
-    "pi() :: FLOAT",
-    "e() :: FLOAT",
-    "rand() :: FLOAT",
-    "isNaN(value :: NUMBER) :: BOOLEAN",
-    "toInteger(value :: STRING | NUMBER | BOOLEAN) :: INTEGER",
-    "toFloat(value :: STRING | NUMBER) :: FLOAT",
-    "toBoolean(value :: STRING | BOOLEAN | INTEGER) :: BOOLEAN",
-    "toString(value :: ANY) :: STRING",
-    "toIntegerOrNull(value :: ANY) :: INTEGER",
-    "toFloatOrNull(value :: ANY) :: FLOAT",
-    "toBooleanOrNull(value :: ANY) :: BOOLEAN",
-    "toStringOrNull(value :: ANY) :: STRING",
-    "toIntegerList(list :: LIST) :: LIST<INTEGER>",
-    "toFloatList(list :: LIST) :: LIST<FLOAT>",
-    "toBooleanList(list :: LIST) :: LIST<BOOLEAN>",
-    "toStringList(list :: LIST) :: LIST<STRING>",
-    "valueType(value :: ANY) :: STRING",
-    "randomUUID() :: STRING",
-    "date(value? :: STRING | MAP | DATE | DATETIME) :: DATE",
-    "datetime(value? :: STRING | MAP | DATE | DATETIME) :: ZONED DATETIME",
-    "localdatetime(value? :: STRING | MAP | DATE | DATETIME) :: LOCAL DATETIME",
-    "duration(value :: STRING | MAP | DURATION) :: DURATION",
-    "timestamp() :: INTEGER",
-    "date.truncate(unit :: STRING, value :: DATE | DATETIME) :: DATE",
-    "datetime.truncate(unit :: STRING, value :: DATE | DATETIME) :: ZONED DATETIME",
-    "localdatetime.truncate(unit :: STRING, value :: DATE | DATETIME) :: LOCAL DATETIME",
-    "duration.between(from :: DATE | DATETIME, to :: DATE | DATETIME) :: DURATION",
-    "duration.inDays(from :: DATE | DATETIME, to :: DATE | DATETIME) :: DURATION",
-    "duration.inMonths(from :: DATE | DATETIME, to :: DATE | DATETIME) :: DURATION",
-    "duration.inSeconds(from :: DATE | DATETIME, to :: DATE | DATETIME) :: DURATION",
-    "id(entity :: NODE | RELATIONSHIP) :: INTEGER",
-    "elementId(entity :: NODE | RELATIONSHIP) :: STRING",
-    "labels(node :: NODE) :: LIST<STRING>",
-    "type(relationship :: RELATIONSHIP) :: STRING",
-    "properties(value :: MAP | NODE | RELATIONSHIP) :: MAP",
-    "startNode(relationship :: RELATIONSHIP) :: NODE",
-    "endNode(relationship :: RELATIONSHIP) :: NODE",
-    "degree(node :: NODE, type? :: STRING) :: INTEGER",
-    "inDegree(node :: NODE, type? :: STRING) :: INTEGER",
-    "outDegree(node :: NODE, type? :: STRING) :: INTEGER",
-    "exists(value :: ANY) :: BOOLEAN",
-)
-_BY_NAME: Final = {one.name.lower(): one for one in (function(text, lambda *_: None) for text in _SIGNATURES)}

@@ -1,0 +1,144 @@
+"""Expressions over all rows at once: the way from Bindings to a column.
+
+`evaluate` is what operators call. Every expression becomes an operand (a constant or a column); where its operands are
+typed a kernel works on whole columns, else execute/rows loops with the very functions execute/scalar is made of.
+"""
+
+from collections.abc import Sequence
+
+from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn
+from vaultgraph.cypher.execute.calls import caller, failure, function_of
+from vaultgraph.cypher.execute.choices import evaluate_case, evaluate_coalesce, evaluate_logic
+from vaultgraph.cypher.execute.context import Context, PatternRunner
+from vaultgraph.cypher.execute.fetch import nulls
+from vaultgraph.cypher.execute.items import evaluate_items
+from vaultgraph.cypher.execute.kernels import is_null_operand
+from vaultgraph.cypher.execute.operand import Constant, Operand
+from vaultgraph.cypher.execute.rows import map_rows, to_column
+from vaultgraph.cypher.execute.scalar import compile_scalar, parameter_value, strict_form
+from vaultgraph.cypher.execute.strict import strict_kernel
+from vaultgraph.cypher.execute.variables import is_repeatable, variables_of
+from vaultgraph.cypher.syntax import (
+    Binary,
+    Case,
+    CountStar,
+    Expression,
+    FunctionCall,
+    ListComprehension,
+    Literal,
+    Parameter,
+    PatternComprehension,
+    PatternCount,
+    PatternPredicate,
+    Quantifier,
+    Reduce,
+    Variable,
+)
+from vaultgraph.cypher.values import Refusal
+
+__all__ = ["Context", "PatternRunner", "evaluate", "evaluate_constant"]
+
+
+def evaluate(expression: Expression, bindings: Bindings, context: Context) -> BoundColumn:
+    """The value of ``expression`` in every row: a column of ``bindings.height``.
+
+    Without rows nothing is worked out, so nothing can fail.
+
+    Raises:
+        EvaluationError: a value of the wrong kind, an overflow, a division by zero, with the span of the part.
+        BudgetError: the budget ran out.
+    """
+    if not bindings.height and not isinstance(expression, Variable):
+        return nulls(0)
+    return to_column(_operand(expression, bindings, context), bindings.height)
+
+
+def evaluate_constant(expression: Expression, context: Context) -> object:
+    """The value of an expression without variables, such as that of LIMIT.
+
+    Raises:
+        EvaluationError: see `evaluate`.
+    """
+    return compile_scalar(expression, context)({})
+
+
+def _operand(expression: Expression, bindings: Bindings, context: Context) -> Operand:
+    try:
+        return _dispatch(expression, bindings, context)
+    except Refusal as refusal:
+        raise failure(refusal, expression, context) from None
+
+
+def _dispatch(expression: Expression, bindings: Bindings, context: Context) -> Operand:
+    match expression:
+        case Literal(value):
+            return Constant(value)
+        case Parameter():
+            return Constant(parameter_value(expression, context))
+        case Variable(name):
+            return bindings.columns[name]
+        case Binary("AND" | "OR"):
+            return evaluate_logic(expression, bindings, context, _operand)
+        case Case() | ListComprehension() | Quantifier() | Reduce():
+            return _compound(expression, bindings, context)
+        case FunctionCall():
+            return _call(expression, bindings, context)
+        case PatternPredicate(patterns, where):
+            return context.patterns.exists(patterns, where, bindings, context)
+        case PatternCount(patterns, where):
+            return context.patterns.count(patterns, where, bindings, context)
+        case PatternComprehension(pattern, where, projection):
+            return context.patterns.collect(pattern, where, projection, bindings, context)
+        case CountStar():
+            raise Refusal("count(*) only works where results are aggregated.")
+        case _:
+            apply, parts = strict_form(expression, context)
+            operands = [_operand(part, bindings, context) for part in parts]
+            values = _constants(operands)
+            if values is not None:
+                return Constant(apply(*values))
+            column = strict_kernel(expression, operands, bindings.height, context)
+            return map_rows(apply, operands, bindings.height, context.budget) if column is None else column
+
+
+def _constants(operands: Sequence[Operand]) -> list[object] | None:
+    """The values of operands that are all constants."""
+    values = [operand.value for operand in operands if isinstance(operand, Constant)]
+    return values if len(values) == len(operands) else None
+
+
+def _compound(
+    expression: Case | ListComprehension | Quantifier | Reduce, bindings: Bindings, context: Context
+) -> Operand:
+    names = [name for name in variables_of(expression) if name in bindings.columns]
+    if not names and is_repeatable(expression):
+        return Constant(evaluate_constant(expression, context))
+    match expression:
+        case Case():
+            return evaluate_case(expression, bindings, context, _operand)
+        case Reduce():
+            run = compile_scalar(expression, context)
+            columns = [bindings.columns[name] for name in names]
+            return map_rows(
+                lambda *cells: run(dict(zip(names, cells, strict=True))), columns, bindings.height, context.budget
+            )
+        case _:
+            return evaluate_items(expression, bindings, context, _operand)
+
+
+def _call(expression: FunctionCall, bindings: Bindings, context: Context) -> Operand:
+    function = function_of(expression, context)
+    if function.name == "coalesce":
+        return evaluate_coalesce(expression, bindings, context, _operand)
+    operands = [_operand(argument, bindings, context) for argument in expression.arguments]
+    call = caller(function, context)
+    if not function.is_volatile:
+        values = _constants(operands)
+        if values is not None:
+            return Constant(call(*values))
+        if function.null_through and any(is_null_operand(operand) for operand in operands):
+            return nulls(bindings.height)
+        column = None if function.kernel is None else function.kernel(operands, context)
+        if column is not None:
+            return column
+    return map_rows(call, operands, bindings.height, context.budget)

@@ -1,0 +1,99 @@
+"""Functions of lists and maps, and those that pick a value: size, head, range, keys, coalesce, nullIf.
+
+``keys`` of nodes and relationships is in functions/graphs. Part of the table in functions/registry.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import polars as pl
+
+from vaultgraph.cypher.execute.bindings import BoundColumn, ValueColumn
+from vaultgraph.cypher.execute.context import Context
+from vaultgraph.cypher.execute.operand import Operand
+from vaultgraph.cypher.functions.record import Function, Kernel, function
+from vaultgraph.cypher.values import Refusal, equals, is_list
+
+_MOST_ITEMS: Final = 10_000_000
+
+
+def _list_kernel(work: Callable[[pl.Series], pl.Series]) -> Kernel:
+    """A kernel of one List argument."""
+
+    def run(arguments: Sequence[Operand], _context: Context) -> BoundColumn | None:
+        match arguments:
+            case [ValueColumn(series)] if isinstance(series.dtype, pl.List):
+                return ValueColumn(work(series))
+            case _:
+                return None
+
+    return run
+
+
+def _size_kernel(arguments: Sequence[Operand], _context: Context) -> BoundColumn | None:
+    match arguments:
+        case [ValueColumn(series)] if series.dtype == pl.String:
+            return ValueColumn(series.str.len_chars().cast(pl.Int64))
+        case [ValueColumn(series)] if isinstance(series.dtype, pl.List):
+            return ValueColumn(series.list.len().cast(pl.Int64))
+        case _:
+            return None
+
+
+def _range(context: Context, start: int, end: int, step: int = 1) -> list[int]:
+    """From ``start`` to ``end``, both included."""
+    if not step:
+        raise Refusal("range() needs a step that is not 0.")
+    numbers = range(start, end + (1 if step > 0 else -1), step)
+    if len(numbers) > _MOST_ITEMS:
+        raise Refusal(f"range() would make {len(numbers):,} numbers, over the cap of {_MOST_ITEMS:,}.")
+    context.budget.check(len(numbers))
+    return list(numbers)
+
+
+def _coalesce(*values: object) -> object:
+    return next((value for value in values if value is not None), None)
+
+
+def _null_if(value: object, other: object) -> object:
+    return None if equals(value, other) else value
+
+
+def _head(items: list[object]) -> object:
+    return items[0] if items else None
+
+
+def _last(items: list[object]) -> object:
+    return items[-1] if items else None
+
+
+def _tail(items: list[object]) -> list[object]:
+    return items[1:]
+
+
+def _is_empty(value: str | list[object] | dict[str, object]) -> bool:
+    return not value
+
+
+def _length(value: object) -> int:
+    """Relationships of a path, characters of a text, items of a list."""
+    if isinstance(value, str) or is_list(value):
+        return len(value)
+    return len(value.relationships)  # type: ignore[attr-defined]
+
+
+def functions() -> tuple[Function, ...]:
+    """The functions of this family."""
+    return (
+        function("size(value :: STRING | LIST | MAP) :: INTEGER", len, _size_kernel),
+        function("length(value :: PATH | STRING | LIST) :: INTEGER", _length, _size_kernel),
+        function("head(list :: LIST) :: ANY", _head, _list_kernel(lambda lists: lists.list.first())),
+        function("last(list :: LIST) :: ANY", _last, _list_kernel(lambda lists: lists.list.last())),
+        function("tail(list :: LIST) :: LIST", _tail, _list_kernel(lambda lists: lists.list.slice(1))),
+        function("isEmpty(value :: STRING | LIST | MAP) :: BOOLEAN", _is_empty),
+        function(
+            "range(start :: INTEGER, end :: INTEGER, step? :: INTEGER) :: LIST<INTEGER>", _range, takes_context=True
+        ),
+        function("coalesce(value... :: ANY) :: ANY", _coalesce, null_through=False),
+        function("nullIf(value :: ANY, other :: ANY) :: ANY", _null_if, null_through=False),
+    )
