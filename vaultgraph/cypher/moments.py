@@ -29,6 +29,14 @@ def parse_date(text: str) -> date | None:
     """The day written as ISO 8601: ``2026-01-15``, ``2026-01``, ``2026``, ``2026-W03-4``, ``2026-015``; of a datetime
     its day."""
     plain = text.strip()
+    day = _parse_day(plain)
+    if day is not None:
+        return day
+    moment = parse_moment(plain)
+    return None if moment is None else moment.date()
+
+
+def _parse_day(plain: str) -> date | None:
     try:
         if match := _WEEK.fullmatch(plain):
             return date.fromisocalendar(int(match[1]), int(match[2]), int(match[3] or 1))
@@ -39,8 +47,7 @@ def parse_date(text: str) -> date | None:
             return date(int(match[1]), int(match[2] or 1), 1)
         return date.fromisoformat(plain)
     except (ValueError, OverflowError):
-        moment = parse_moment(plain)
-        return None if moment is None else moment.date()
+        return None
 
 
 def parse_moment(text: str) -> datetime | None:
@@ -52,13 +59,11 @@ def parse_moment(text: str) -> datetime | None:
         plain = plain[: match.start()]
         if zone is None:
             return None
+    day = _parse_day(plain)
     try:
-        moment = datetime.fromisoformat(plain)
+        moment = datetime.fromisoformat(plain) if day is None else midnight(day)
     except ValueError:
-        day = parse_date(plain) if "T" not in plain and " " not in plain and ":" not in plain else None
-        if day is None:
-            return None
-        moment = datetime(day.year, day.month, day.day)
+        return None
     return moment.replace(tzinfo=zone) if zone is not None and moment.tzinfo is None else moment
 
 
