@@ -229,7 +229,10 @@ def _alias(cursor: Cursor) -> str:
         if cursor.kinds[cursor.index] == "string":
             raise cursor.error(f"A column name is not a string: write AS `{cursor.values[cursor.index]}`.")
         raise cursor.unexpected([], "a column name is expected after AS")
-    return cursor.any_name("a column name")
+    name = cursor.any_name("a column name")
+    if name.startswith(" "):
+        raise cursor.error("A column name cannot start with a space.", cursor.index - 1, cursor.index)
+    return name
 
 
 def _order_item(cursor: Cursor) -> OrderItem:

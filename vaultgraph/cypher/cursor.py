@@ -79,6 +79,8 @@ class Cursor:
                 raise self.reserved()
             raise self.unexpected([], f"{what} is expected")
         self.index = index + 1
+        if self.values[index].startswith(" "):
+            raise self.error("A variable cannot start with a space.", index, index + 1)
         return self.values[index]
 
     def any_name(self, what: str) -> str:

@@ -1,0 +1,161 @@
+"""Binding of path patterns: every node and relationship gets a variable, and no variable is two things.
+
+Used for MATCH and for the patterns in expressions. How an expression is bound is handed in.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from vaultgraph.cypher import kinds
+from vaultgraph.cypher.kinds import NODE, PATH, RELATIONSHIP, Kind
+from vaultgraph.cypher.name_warnings import warn_label, warn_property, warn_type
+from vaultgraph.cypher.scopes import Desk, Scope
+from vaultgraph.cypher.syntax import (
+    Expression,
+    MapLiteral,
+    NodePattern,
+    Parameter,
+    PathPattern,
+    RelationshipPattern,
+    Span,
+)
+
+Binder = Callable[[Expression, Scope, Desk], tuple[Expression, Kind]]
+Properties = MapLiteral | Parameter | None
+
+
+def bind_paths(
+    patterns: tuple[PathPattern, ...], scope: Scope, desk: Desk, bind: Binder, *, closed: bool = False
+) -> tuple[tuple[PathPattern, ...], Scope]:
+    """The patterns with all variables named, and the scope with theirs added.
+
+    ``closed`` patterns may only use variables that are known (a pattern as a condition). Properties and inline
+    conditions may use every variable of the patterns.
+
+    Raises:
+        BindError: a variable is unknown, or is two things.
+    """
+    known, relationships = dict(scope.kinds), set[str]()
+    named = tuple(_declare(pattern, known, relationships, scope, desk, closed=closed) for pattern in patterns)
+    inner = Scope(known, scope.no_aggregates)
+    inside = inner.without_aggregates("in a pattern")
+    return tuple(_bind_details(pattern, inside, desk, bind) for pattern in named), inner
+
+
+def _declare(
+    pattern: PathPattern, known: dict[str, Kind], relationships: set[str], scope: Scope, desk: Desk, *, closed: bool
+) -> PathPattern:
+    """Name and check the variables of one path; ``known`` and ``relationships`` (of this clause) are extended."""
+    if pattern.variable is not None:
+        if pattern.variable in known:
+            raise desk.error(
+                f"The variable '{pattern.variable}' is already defined; a path needs a new name.", pattern.at
+            )
+        known[pattern.variable] = PATH
+    nodes = [_declare_node(pattern.nodes[0], known, scope, desk, closed=closed)]
+    steps: list[RelationshipPattern] = []
+    for step, node in zip(pattern.relationships, pattern.nodes[1:], strict=True):
+        steps.append(_declare_relationship(step, known, relationships, scope, desk, closed=closed))
+        nodes.append(_declare_node(node, known, scope, desk, closed=closed))
+    return replace(pattern, nodes=tuple(nodes), relationships=tuple(steps))
+
+
+def _declare_node(node: NodePattern, known: dict[str, Kind], scope: Scope, desk: Desk, *, closed: bool) -> NodePattern:
+    for label in kinds.label_names(node.labels, negated=True):
+        warn_label(desk, label.name)
+    labels = tuple(label.name for label in kinds.label_names(node.labels))
+    name = node.variable
+    if name is None:
+        name = desk.fresh("n")
+        known[name] = kinds.with_labels(NODE, labels)
+        return replace(node, variable=name)
+    _check_variable(name, "node", known, scope, desk, node.at, closed=closed)
+    before = known.get(name)
+    known[name] = kinds.with_labels(before if before is not None and before.name == "node" else NODE, labels)
+    return node
+
+
+def _declare_relationship(
+    step: RelationshipPattern,
+    known: dict[str, Kind],
+    relationships: set[str],
+    scope: Scope,
+    desk: Desk,
+    *,
+    closed: bool,
+) -> RelationshipPattern:
+    for type_name in step.types:
+        warn_type(desk, type_name)
+    kind = kinds.with_labels(RELATIONSHIP, step.types)
+    name = step.variable
+    if name is None:
+        name = desk.fresh("r")
+        step = replace(step, variable=name)
+    else:
+        if name in relationships:
+            raise desk.error(
+                f"The relationship variable '{name}' is used twice in one MATCH; a path never takes a relationship "
+                "twice, so give each its own name.",
+                step.at,
+            )
+        _check_variable(
+            name, "relationship" if step.length is None else "list", known, scope, desk, step.at, closed=closed
+        )
+        relationships.add(name)
+    known[name] = kind if step.length is None else kinds.list_of(kind)
+    return step
+
+
+def _check_variable(
+    name: str, wanted: str, known: dict[str, Kind], scope: Scope, desk: Desk, at: Span, *, closed: bool
+) -> None:
+    """A known variable must be what the pattern takes it for; in a closed pattern it must be known."""
+    before = known.get(name)
+    if before is None:
+        if closed:
+            near = desk.undefined(name, scope, at)
+            raise desk.error(
+                f"The variable '{name}' is not defined, and a pattern used as a condition defines none: leave it out, "
+                "or use EXISTS { … }.",
+                at,
+                near.suggestion,
+            )
+        return
+    if before.name not in (wanted, "any", "null"):
+        here = "a list of relationships" if wanted == "list" else f"a {wanted}"
+        raise desk.error(f"The variable '{name}' is {kinds.shown(before)}, it cannot be {here} as well.", at)
+
+
+def _bind_details(pattern: PathPattern, scope: Scope, desk: Desk, bind: Binder) -> PathPattern:
+    nodes = tuple(_bind_node(node, scope, desk, bind) for node in pattern.nodes)
+    steps = tuple(_bind_relationship(step, scope, desk, bind) for step in pattern.relationships)
+    return replace(pattern, nodes=nodes, relationships=steps)
+
+
+def _bind_node(node: NodePattern, scope: Scope, desk: Desk, bind: Binder) -> NodePattern:
+    if node.properties is None and node.where is None:
+        return node
+    properties = _bind_properties(node.properties, scope.kinds[node.variable or ""], scope, desk, bind)
+    where = None if node.where is None else bind(node.where, scope, desk)[0]
+    return replace(node, properties=properties, where=where)
+
+
+def _bind_relationship(step: RelationshipPattern, scope: Scope, desk: Desk, bind: Binder) -> RelationshipPattern:
+    if step.properties is None and step.where is None:
+        return step
+    kind = kinds.with_labels(RELATIONSHIP, step.types)
+    # In the condition of a path of several hops the variable stands for each relationship.
+    scope = scope.plus({step.variable or "": kind})
+    properties = _bind_properties(step.properties, kind, scope, desk, bind)
+    where = None if step.where is None else bind(step.where, scope, desk)[0]
+    return replace(step, properties=properties, where=where)
+
+
+def _bind_properties(properties: Properties, kind: Kind, scope: Scope, desk: Desk, bind: Binder) -> Properties:
+    if isinstance(properties, MapLiteral):
+        for key, _ in properties.entries:
+            warn_property(desk, key, kind)
+        return replace(
+            properties, entries=tuple((key, bind(value, scope, desk)[0]) for key, value in properties.entries)
+        )
+    return properties
