@@ -32,6 +32,7 @@ def replace_file(path: str | os.PathLike[str], pieces: Iterable[bytes | bytearra
         temporary = f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         handle = os.open(temporary, flags, 0o666, dir_fd=folder)
+        is_placed = False
         try:
             try:
                 size_bytes = sum(_write_all(handle, piece) for piece in pieces)
@@ -39,9 +40,10 @@ def replace_file(path: str | os.PathLike[str], pieces: Iterable[bytes | bytearra
             finally:
                 os.close(handle)
             os.replace(temporary, target.name, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            os.unlink(temporary, dir_fd=folder)
-            raise
+            is_placed = True
+        finally:
+            if not is_placed:
+                os.unlink(temporary, dir_fd=folder)
         _flush_folder(folder)
     finally:
         os.close(folder)

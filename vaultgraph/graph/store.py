@@ -24,7 +24,6 @@ from vaultgraph.kgl.reader import KglFile, open_kgl
 from vaultgraph.kgl.writer import Piece, write_sections
 from vaultgraph.note.records import SCHEMAS, LinkSyntax, RecordTable, ValueKind
 
-FILES: Final = pl.Schema({"path": pl.String, "size_bytes": pl.Int64})
 MTIME: Final = "mtime"
 _CONTENT: Final = "vaultgraph.graph"
 # What readers of records turn into numpy arrays or compare without asking for nulls.
@@ -43,16 +42,15 @@ _NEVER_NULL: Final = {
 class Stored:
     """What a file holds.
 
-    ``files``: FILES, as it was saved; ``problems``: FILE_PROBLEMS; ``version``: of the vaultgraph that wrote it.
-    The graph has no `mtime` column: see ``with_mtimes``.
+    ``problems``: FILE_PROBLEMS; ``inputs_hash``: as it was saved, the caller's mark of what the graph was built from
+    beside the notes; ``version``: of the vaultgraph that wrote it. The graph has no `mtime` column: see ``with_mtimes``.
     """
 
     records: RecordTable
     graph: Graph
     problems: pl.DataFrame
     counts: dict[str, int]
-    files: pl.DataFrame
-    profile_hash: bytes
+    inputs_hash: bytes
     version: str
 
 
@@ -63,19 +61,18 @@ def save(
     graph: Graph,
     problems: pl.DataFrame,
     counts: Mapping[str, int],
-    files: pl.DataFrame,
-    profile_hash: bytes,
+    inputs_hash: bytes,
     version: str,
 ) -> int:
     """Write the file in one crash-safe step; returns its length in bytes.
 
-    ``problems`` has the columns of FILE_PROBLEMS, ``files`` at least those of FILES. The folder must exist; ask
-    ``kgl.reader.is_replaceable`` first whether what is there may be replaced.
+    ``problems`` has the columns of FILE_PROBLEMS. The folder must exist; ask ``kgl.reader.is_replaceable`` first
+    whether what is there may be replaced.
 
     Raises:
         KglError: it cannot be written (folder missing, not writable, disk full, a column over 2 GiB).
     """
-    frames = {"problems": problems.select(FILE_PROBLEMS.names()), "files": files.select(FILES.names())}
+    frames = {"problems": problems.select(FILE_PROBLEMS.names())}
     frames |= {f"records.{name}": frame for name, frame in records.tables().items()}
     columns = ColumnWriter(graph, records.notes)
     for key, column in graph.node_columns.items():
@@ -87,7 +84,7 @@ def save(
     meta: dict[str, Any] = {
         "content": _CONTENT,
         "version": version,
-        "profile_hash": profile_hash.hex(),
+        "inputs_hash": inputs_hash.hex(),
         "counts": dict(counts),
         "rows": {name: frame.height for name, frame in frames.items()},
         "node_count": graph.node_count,
@@ -165,8 +162,7 @@ def _load(file: KglFile) -> Stored:
         graph=_graph(file, records),
         problems=_frame(file, "problems", FILE_PROBLEMS),
         counts=dict(counts),
-        files=_frame(file, "files", FILES),
-        profile_hash=bytes.fromhex(meta["profile_hash"]),
+        inputs_hash=bytes.fromhex(meta["inputs_hash"]),
         version=version,
     )
 
