@@ -5,7 +5,7 @@ of the grown pattern, one Filter each: rules/push_filters moves them down.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vaultgraph.cypher.estimate import Statistics, hops_factor, selectivity
 from vaultgraph.cypher.operators import (
@@ -220,20 +220,10 @@ def _expand(growth: _Growth, hop: Hop, source: str, parameters: Mapping[str, obj
         growth.plan = Expand(growth.plan, source, hop.name, target, pattern.types, direction, labels, is_bound, unlike)
         growth.made.append((hop.name, pattern.types))
         return
-    trails = _trails(hop, direction, parameters)
+    trails = _trails(hop, source, parameters)
     given = hop.name in growth.bound
     if given:
-        trails = Trails(
-            trails.types,
-            direction,
-            trails.least,
-            trails.most,
-            trails.hop,
-            trails.each,
-            trails.column,
-            f" same {hop.name}",
-            source != hop.left,
-        )
+        trails = replace(trails, relationships=f" same {hop.name}")
     growth.plan = ExpandVariable(growth.plan, source, target, trails, labels, is_bound, unlike)
     if given:
         same = Comparison(Variable(f" same {hop.name}"), (("=", Variable(hop.name)),))
@@ -246,7 +236,7 @@ def trail_name(relationship: str) -> str:
     return f" trail {relationship}"
 
 
-def _trails(hop: Hop, direction: Direction, parameters: Mapping[str, object]) -> Trails:
+def _trails(hop: Hop, source: str, parameters: Mapping[str, object]) -> Trails:
     pattern, one = hop.pattern, f" hop {hop.name}"
     each: Expression | None = None
     parts = property_predicates(one, pattern.properties, parameters)
@@ -255,7 +245,7 @@ def _trails(hop: Hop, direction: Direction, parameters: Mapping[str, object]) ->
         each = part if each is None else Binary("AND", each, part)
     least, most = pattern.length or (1, 1)
     shown = None if hop.name.startswith(" ") else hop.name
-    is_reversed = direction != pattern.direction
+    direction, is_reversed = hop.direction_from(source), source != hop.left
     return Trails(pattern.types, direction, least, most, one, each, trail_name(hop.name), shown, is_reversed)
 
 
@@ -350,7 +340,7 @@ def _finish_paths(growth: _Growth, patterns: Iterable[PathPattern], parameters: 
     for path in patterns:
         if path.shortest is not None:
             hop = _hops_of(path)[0]
-            trails = _trails(hop, hop.pattern.direction, parameters)
+            trails = _trails(hop, hop.left, parameters)
             growth.plan = ShortestPaths(growth.plan, hop.left, hop.right, trails, path.shortest == "all")
     for path in patterns:
         if path.variable is not None:

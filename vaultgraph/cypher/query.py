@@ -24,9 +24,9 @@ from vaultgraph.cypher.optimise import optimise
 from vaultgraph.cypher.planner import plan_query
 from vaultgraph.cypher.procedures import Tables
 from vaultgraph.cypher.result import Result
+from vaultgraph.cypher.scopes import Names
 from vaultgraph.errors import BudgetError, UnsupportedError
 from vaultgraph.graph.graph import Graph
-from vaultgraph.graph.schema import Schema, schema_of
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
@@ -37,13 +37,13 @@ def run_query(
     parameters: Mapping[str, object] | None = None,
     *,
     budget: Budget | None = None,
-    schema: Schema | None = None,
+    schema: Names | None = None,
     tables: Tables | None = None,
 ) -> Result:
     """The answer of one query on one graph.
 
-    ``schema`` is that of the graph, where it is at hand; ``tables`` are frames for procedures. Without a budget only
-    the cap of rows holds.
+    ``schema`` knows the names in the graph: without one there are no warnings. ``tables`` are frames for procedures.
+    Without a budget only the cap of rows holds.
 
     Raises:
         QueryError: the query is wrong, not supported, fails while running, or needs more than its budget.
@@ -52,7 +52,7 @@ def run_query(
     given = _NOTHING if parameters is None else parameters
     limits = Budget() if budget is None else budget
     limits.check()
-    bound = bind(parse(text), text, schema_of(graph) if schema is None else schema, given)
+    bound = bind(parse(text), text, schema, given)
     if bound.query.mode == "profile":
         raise UnsupportedError("PROFILE is not supported; EXPLAIN shows the plan and its estimates.", text, 0, 7)
     plan = optimise(plan_query(bound.query, bound.columns, graph, given), frozenset(bound.columns))
