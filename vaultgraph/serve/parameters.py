@@ -94,13 +94,13 @@ def _checked(value: Any, schema: Schema, name: str) -> Any:
         raise _wrong(name, schema, value, f" Did you mean `{close}`?" if close else "")
     if isinstance(value, int) and not isinstance(value, bool) and value < schema.get("minimum", value):
         raise ParameterError(f"`{name}` must be at least {schema['minimum']}, not {value}.", _reason(name, "minimum"))
-    if isinstance(value, list):
+    if _is_kind(value, "array"):
         items = cast("list[Any]", value)
         if len(items) < schema.get("minItems", 0):
             raise ParameterError(f"`{name}` must name at least one.", _reason(name, "minimum"))
         if "items" in schema:
             return [_checked(item, cast("Schema", schema["items"]), f"{name}[{at}]") for at, item in enumerate(items)]
-    if isinstance(value, dict) and "properties" in schema:
+    if _is_kind(value, "object") and "properties" in schema:
         return check_arguments(schema, cast("dict[str, Any]", value), f"`{name}`")
     return value
 

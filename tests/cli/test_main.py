@@ -1,0 +1,60 @@
+"""Flags, exit codes and the start of the server."""
+
+import subprocess
+import sys
+
+import pytest
+
+from vaultgraph import __version__
+
+
+def test_the_version_is_printed(vaultgraph):
+    done = vaultgraph("--version")
+    assert (done.code, done.out) == (0, f"vaultgraph {__version__}\n")
+
+
+def test_help_lists_the_commands(vaultgraph):
+    done = vaultgraph("--help")
+    assert done.code == 0
+    assert all(word in done.out for word in ("--vault", "build", "check", "status", "query"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "--vault DIR"),
+        (("--vault",), "--vault"),
+        (("--nope",), "--nope"),
+        (("--vault", "x", "--watch", "often"), "auto"),
+        (("--vault", "x", "build", "y"), "build takes the folder"),
+        (("buidl", "x"), "buidl"),
+        (("build",), "DIR"),
+        (("query", "x"), "CYPHER"),
+        (("query", "x", "RETURN 1", "--format", "xml"), "table"),
+    ],
+)
+def test_bad_flags_exit_2_with_one_line_that_names_the_flag(vaultgraph, arguments, words):
+    done = vaultgraph(*arguments)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("vaultgraph: ")
+    assert done.err.count("\n") == 1
+    assert words in done.err
+
+
+def test_a_folder_that_cannot_be_served_exits_1_with_one_line(vaultgraph, write):
+    folder = write({"A.md": "a"})
+    for path, reason in [(folder / "nope", "no such folder"), (folder / "A.md", "is a file")]:
+        done = vaultgraph("--vault", path)
+        assert done.code == 1
+        assert reason in done.err
+        assert done.err.count("\n") == 1
+
+
+def test_starting_imports_neither_the_engine_nor_the_protocol():
+    code = (
+        "import sys, vaultgraph.cli.main as m; m.run(['--version']); "
+        "print([n for n in ('polars', 'mcp', 'rich', 'pyarrow', 'numpy', 'PIL') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,248 @@
+"""The operations on a real vault, through dispatch: what they answer and how their errors teach."""
+
+import json
+from threading import Event
+
+import pytest
+
+from vaultgraph.serve.dispatch import dispatch
+from vaultgraph.serve.operations import OPERATIONS
+
+
+@pytest.fixture
+def vault(local, sample):
+    return local(sample)
+
+
+def test_rows_are_a_header_tab_separated_lines_and_a_last_line(vault):
+    text = vault.text("cypher_query", query="MATCH (b:Boat) RETURN b.title AS boat, b.length, b.built ORDER BY boat")
+    assert text == "boat\tb.length\tb.built\nFulmar\t9\tnull\nSelkie\t7.5\t1998-05-02\n2 rows · generation 1"
+
+
+def test_a_node_in_a_row_is_short(vault):
+    text = vault.text("cypher_query", query="MATCH (b:Boat {title: 'Selkie'}) RETURN b")
+    assert text.split("\n")[
+        1
+    ] == '(:Boat:Note Boats/Selkie.md "Selkie" {length: 7.5, built: 1998-05-02, type: "Boat"})' or (
+        "(:Boat:Note Boats/Selkie.md" in text and "Gaff" not in text
+    )
+
+
+def test_json_comes_as_structure_with_one_line_of_text(vault):
+    answer = vault.call("cypher_query", query="MATCH (b:Boat) RETURN b.title AS t ORDER BY t", format="json")
+    assert answer.structured == {"columns": ["t"], "rows": [["Fulmar"], ["Selkie"]], "row_count": 2, "generation": 1}
+    assert answer.text == "2 rows · generation 1"
+
+
+@pytest.mark.parametrize("arguments", [{"format": "csv"}, {"suffix": " FORMAT CSV"}])
+def test_csv_is_one_part_and_the_last_line_another(vault, arguments):
+    query = "MATCH (b:Boat) RETURN b.title AS t, b.built AS built ORDER BY t" + arguments.pop("suffix", "")
+    answer = vault.call("cypher_query", query=query, **arguments)
+    assert [part.text for part in answer.parts] == [
+        "t,built\r\nFulmar,\r\nSelkie,1998-05-02\r\n",
+        "2 rows · generation 1",
+    ]
+
+
+def test_parameters_are_values_not_text(vault):
+    text = vault.text(
+        "cypher_query", query="RETURN $name AS n, $list[1] AS l", params={"name": "a' OR 1=1", "list": [1, 2]}
+    )
+    assert text.split("\n")[1] == "a' OR 1=1\t2"
+
+
+def test_a_name_the_graph_does_not_know_is_a_warning_with_the_nearest(vault):
+    text = vault.text("cypher_query", query="MATCH (n:Baot) RETURN n")
+    assert "\nwarning: " in text
+    assert "Boat" in text.split("warning: ")[1]
+    assert text.endswith("0 rows · generation 1")
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "words"),
+    [
+        ("MATCH (n) RETRUN n", "syntax", ["RETURN", "line 1", "^"]),
+        ("RETURN foo(1)", "bind", ["foo"]),
+        ("RETURN toLwer('A')", "bind", ["toLower"]),
+        ("MATCH (n) RETURN m", "bind", ["m"]),
+        ("RETURN $x", "bind", ["$x"]),
+        ("CREATE (n)", "read_only", ["edit"]),
+        ("RETURN 1 / 0", "evaluation", ["zero"]),
+        ("", "syntax", []),
+    ],
+)
+def test_a_wrong_query_is_answered_with_code_place_and_advice(vault, query, code, words):
+    message = vault.error("cypher_query", query=query)
+    assert message.startswith(f"{code}: ") or (query == "RETURN $x" and "$x" in message)
+    assert all(word in message for word in words), message
+    assert "Traceback" not in message
+
+
+def test_a_deadline_stops_a_query(vault):
+    slow = "UNWIND range(1, 3000) AS a UNWIND range(1, 3000) AS b WITH a, b WHERE a * b = -1 RETURN count(*)"
+    assert vault.error("cypher_query", query=slow, timeout_ms=1).startswith("budget: ")
+
+
+def test_a_cancelled_query_stops(vault):
+    cancelled = Event()
+    cancelled.set()
+    answer = dispatch(vault.session, "cypher_query", {"query": "MATCH (n) RETURN n"}, cancelled)
+    assert answer.is_error
+    assert "cancelled" in answer.text
+
+
+def test_unknown_tools_and_arguments_name_the_nearest(vault):
+    assert "Did you mean `cypher_query`?" in vault.error("cypher_qery", query="RETURN 1")
+    assert "Did you mean `query`?" in vault.error("cypher_query", qurey="RETURN 1")
+    assert "`file_path`" in vault.error("read_source")
+
+
+def test_the_overview_shows_labels_types_freshness_and_problems(vault):
+    text = vault.text("graph_overview")
+    assert text.startswith("vault · 5 notes, ")
+    assert "generation 1 · built " in text
+    assert text.split("\n")[1].endswith("fresh")
+    assert "Note 5" in text
+    assert "Boat 2" in text
+    assert "LINKS_TO " in text
+    assert "Boat → Image" in text
+    assert "Problems: 1 error" in text
+    assert 'types:["Boat"]' in text or "types:[" in text
+
+
+def test_the_overview_of_a_label_shows_types_coverage_and_samples(vault):
+    text = vault.text("graph_overview", types=["Boat"])
+    lines = [line.strip() for line in text.split("\n")]
+    assert lines[0] == "Boat: 2 nodes"
+    assert "built DATE 50 %: 1998-05-02" in lines
+    assert any(
+        line.startswith("length ") and "INTEGER" in line and "FLOAT" in line and "100 %" in line for line in lines
+    )
+    assert "body STRING 100 %" in lines
+    assert any(line.startswith("outgoing: ") and "HAS_IMAGE 1" in line for line in lines)
+    assert any(line.startswith("samples: ") and "Boats/Fulmar.md" in line for line in lines)
+
+
+def test_the_overview_of_connections_shows_ends_and_properties(vault):
+    everything = vault.text("graph_overview", connections=True)
+    assert "HAS_IMAGE 1: Boat → Image 1" in everything
+    links = vault.text("graph_overview", connections=["HAS_IMAGE"])
+    assert "width INTEGER 100 %: 120" in links
+    assert "Boats/Selkie.md → media/selkie.png" in links
+
+
+def test_unknown_labels_types_and_topics_name_the_nearest(vault):
+    assert "Did you mean Boat?" in vault.error("graph_overview", types=["Bota"])
+    assert "Did you mean LINKS_TO?" in vault.error("graph_overview", connections=["LINKSTO"])
+    assert "Did you mean `functions`?" in vault.error("graph_overview", cypher=["function"])
+
+
+def test_the_query_reference_fits_into_one_answer_and_knows_functions(vault):
+    everything = vault.text("graph_overview", cypher=True)
+    assert "expand_response" not in everything
+    assert "OPTIONAL MATCH" in everything
+    assert "substring(" in everything
+    one = vault.text("graph_overview", cypher=["substring"])
+    assert one.startswith("substring(")
+    assert len(one) < 200
+
+
+def test_every_example_of_the_reference_runs(vault):
+    from vaultgraph.serve.reference import reference_text
+
+    examples = [line.split(": ", 1)[1] for line in reference_text(["examples"]).split("\n")[1:]]
+    assert len(examples) >= 5
+    for example in examples:
+        query = example.removesuffix(" (grep is quicker for lines)")
+        answer = vault.call("cypher_query", query=query)
+        assert not answer.is_error, answer.text
+
+
+def test_problems_are_listed_by_severity_with_path_and_line(vault):
+    text = vault.text("graph_overview", problems=True)
+    assert text.startswith("Problems: 1 error")
+    assert "errors (1):\n  Log/Broken.md:" in text
+    assert "Log/Latin.md not-utf8" in text
+
+
+def test_rebuilding_reports_and_counts_a_generation(vault):
+    assert vault.text("ping").startswith("pong\nvaultgraph ")
+    text = vault.text("rebuild_graph")
+    assert text.startswith("files scanned: 9\nnotes: 5\n")
+    assert "dangling links: 1" in text
+    assert "generation 2" in text
+
+
+def test_all_schemas_together_are_small(vault):
+    from vaultgraph.serve.mcp_server import _tool
+
+    tools = [_tool(operation).model_dump(by_alias=True, exclude_none=True) for operation in OPERATIONS.values()]
+    assert len(json.dumps({"tools": tools}, separators=(",", ":"))) < 10_000
+
+
+def test_a_fault_of_ours_is_one_line_and_other_calls_go_on(vault, caplog):
+    answer = dispatch(vault.session, "ping", None)  # type: ignore[arg-type] - no transport sends this
+    assert answer.is_error
+    assert answer.text.startswith("internal: ping failed because of a fault in vaultgraph")
+    assert "Traceback" in caplog.text
+    assert vault.text("ping").startswith("pong")
+
+
+def test_the_full_mode_gives_a_long_body_whole(local, write):
+    vault = local(write({"Long.md": "line of text\n" * 5000}))
+    query = "MATCH (n:Note) RETURN n.body"
+    cut = vault.text("cypher_query", query=query)
+    assert len(cut) < 16_384
+    assert "characters)" in cut
+    assert vault.text("cypher_query", query=query, _response={"mode": "full"}).count("line of text") == 5000
+
+
+def test_an_empty_vault_answers_everything(local, write):
+    vault = local(write({}))
+    assert vault.text("graph_overview").startswith("vault · 0 notes, 0 nodes, 0 relationships")
+    assert vault.text("cypher_query", query="MATCH (n) RETURN count(n) AS n") == "n\n0\n1 row · generation 1"
+    assert vault.text("rebuild_graph").startswith("files scanned: 0")
+    assert "no match" in vault.text("grep", pattern="x")
+    vault.text("list_source")
+
+
+def test_the_overview_stays_under_4_kb_in_a_vault_of_many_labels_and_keys(local, write):
+    notes = {
+        f"Folder {index:03}/Note.md": f"---\ntype: Label {index:03} of a rather long name\n"
+        f"key {index}: '[[Folder {index + 1:03}/Note]]'\n---\n"
+        for index in range(200)
+    }
+    vault = local(write(notes))
+    text = vault.text("graph_overview")
+    assert len(json.dumps(text, ensure_ascii=False).encode()) < 4000
+    assert 'more, ask types:["…"]' in text
+    assert "more, ask connections:true" in text
+
+
+def test_a_call_during_the_first_build_says_how_far_it_is(sample):
+    from vaultgraph.files.root import VaultRoot
+    from vaultgraph.serve.session import Session
+    from vaultgraph.vault.vault import open_vault
+
+    gate = Event()
+
+    def slow_opener(progress):
+        progress("read", 41, 100)
+        gate.wait(30)
+        return open_vault(sample, None, build=False)
+
+    session = Session(VaultRoot.open(sample), slow_opener, name="slow", wait_s=0.0)
+    session.start()
+    try:
+        while session.percent() == 0:
+            pass
+        waiting = dispatch(session, "cypher_query", {"query": "RETURN 1"})
+        assert not waiting.is_error
+        assert waiting.text.startswith("The graph is being built, 35 %.")
+        assert "Gaff." in dispatch(session, "read_source", {"file_path": "Boats/Selkie.md"}).text
+        assert "being built" in dispatch(session, "ping", {}).text
+    finally:
+        gate.set()
+        assert session.wait_built(30)
+    assert dispatch(session, "cypher_query", {"query": "RETURN 1"}).text.startswith("1\n1\n")
+    assert session.close()

@@ -1,0 +1,122 @@
+"""The commands that answer and exit: build, check, status, query. Each gives its exit code.
+
+They use the library's door and print what it says; text of reports and cells comes from serve/.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vaultgraph.cli.progress import progress_bar
+from vaultgraph.cli.tables import print_rows
+from vaultgraph.cypher.query import run_query
+from vaultgraph.cypher.result import Result
+from vaultgraph.graph.schema import schema_of
+from vaultgraph.graph.store import load
+from vaultgraph.serve.problems import problem_summary, report_text, severity_counts
+from vaultgraph.vault.snapshot import Report
+from vaultgraph.vault.vault import Vault, open_vault
+
+
+def cache_choice(text: str) -> str | None:
+    """The library's cache choice for the value of ``--vault-cache``."""
+    return None if text == "none" else text
+
+
+def run_build(vault: str, cache: str) -> int:
+    """Build from the notes, write the cache, print the report."""
+    with progress_bar() as progress:
+        opened = open_vault(vault, cache_choice(cache), progress=progress, build=False)
+        with opened:
+            report = opened.rebuild()
+            remark = opened.save()
+    click.echo(report_text(report))
+    if remark:
+        click.echo(f"cache: {remark}")
+    return 0
+
+
+def run_check(vault: str, *, strict: bool, as_json: bool) -> int:
+    """Build without a cache, print the report; 1 on errors, with ``strict`` on warnings too."""
+    report = _opened(vault, None).report
+    click.echo(json.dumps(report_data(report), ensure_ascii=False, indent=1) if as_json else report_text(report))
+    counts = severity_counts(report.problems)
+    return 1 if counts["error"] or (strict and counts["warning"]) else 0
+
+
+def run_status(vault: str, cache: str) -> int:
+    """A few lines on the vault and its cache."""
+    opened = _opened(vault, cache_choice(cache))
+    report = opened.report
+    state = {"cache": "read from the cache", "built": "built, no usable cache"}.get(report.origin, report.origin)
+    click.echo(f"{opened.name} ({opened.root.path})")
+    counts = {"notes": report.notes, "files": report.files, "nodes": report.nodes}
+    counts["relationships"] = report.relationships
+    click.echo(", ".join(f"{count:,} {word}" for word, count in counts.items()))
+    click.echo(f"{state}; {report.parsed:,} notes differ from it" if report.origin == "cache" else state)
+    if report.cache:
+        click.echo(f"cache: {report.cache}")
+    click.echo(f"problems: {problem_summary(report.problems)}")
+    opened.root.close()
+    return 0
+
+
+def run_query_command(vault: str, text: str, shape: str | None, params: Sequence[str], cache: str) -> int:
+    """One query on a folder or a `.kgl` file; warnings go to stderr."""
+    parameters = dict(parse_parameter(text) for text in params)
+    result = _query(vault, text, parameters, cache)
+    for warning in result.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    print_rows(result.columns, result.rows, shape or ("csv" if result.csv else "table"), sys.stdout)
+    return 0
+
+
+def parse_parameter(text: str) -> tuple[str, Any]:
+    """``key=value``: the value is JSON where it parses as such, else text.
+
+    Raises:
+        click.UsageError: there is no key.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise click.UsageError(f"--param takes KEY=VALUE, not {text!r}.")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
+
+
+def report_data(report: Report) -> dict[str, Any]:
+    """The report as JSON-ready data."""
+    return {
+        "files": report.files,
+        "notes": report.notes,
+        "nodes": report.nodes,
+        "relationships": report.relationships,
+        "labels": dict(report.labels),
+        "types": dict(report.types),
+        "counts": dict(report.counts),
+        "problem_counts": severity_counts(report.problems),
+        "problems": report.problems.select("path", "line", "code", "severity", "message").to_dicts(),
+    }
+
+
+def _opened(vault: str, cache: str | None) -> Vault:
+    """The vault, built; it is left open for the process's life, and its cache is not written."""
+    with progress_bar() as progress:
+        return open_vault(vault, cache, progress=progress)
+
+
+def _query(vault: str, text: str, parameters: dict[str, object], cache: str) -> Result:
+    path = Path(vault)
+    if path.is_file() and path.suffix == ".kgl":
+        stored = load(path)
+        return run_query(stored.graph, text, parameters, schema=schema_of(stored.graph))
+    with progress_bar() as progress:
+        opened = open_vault(vault, cache_choice(cache), progress=progress)
+    with opened:
+        return opened.run(text, parameters)[0]

@@ -1,0 +1,121 @@
+"""The command line: options, and exit codes.
+
+`vaultgraph --vault DIR` serves; `build`, `check`, `status` and `query` answer and exit. Bad flags exit 2, what cannot
+be done exits 1, each with one line that says what to do. The work is in serving and commands, imported when needed.
+"""
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from vaultgraph import __version__
+from vaultgraph.errors import VaultgraphError
+
+_VAULT_CACHE = click.option(
+    "--vault-cache",
+    "cache",
+    default="default",
+    metavar="PATH|none",
+    help="Cache file; default: .kglite/graph.kgl in the vault.",
+)
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--vault", metavar="DIR", help="Serve this folder of notes over MCP on stdin and stdout.")
+@_VAULT_CACHE
+@click.option("--name", help="What clients call the vault; default: the folder's name.")
+@click.option("--watch", type=click.Choice(["auto", "poll", "off"]), default="auto", help="How edits are followed.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["error", "warning", "info", "debug"]),
+    default="warning",
+    help="What goes to stderr.",
+)
+@click.version_option(__version__, prog_name="vaultgraph", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(context: click.Context, vault: str | None, cache: str, name: str | None, watch: str, log_level: str) -> None:
+    """Serve a folder of Markdown notes to AI agents as a live knowledge graph."""
+    if context.invoked_subcommand is not None:
+        if vault is not None:
+            raise click.UsageError(f"--vault serves; {context.invoked_subcommand} takes the folder as its argument.")
+        return
+    if vault is None:
+        raise click.UsageError("Name the folder to serve with --vault DIR, or a command; --help lists them.")
+    from vaultgraph.cli.serving import ServeOptions, serve  # noqa: PLC0415 -- only this command needs it
+
+    context.exit(serve(ServeOptions(vault, cache, name, watch, log_level)))
+
+
+@cli.command()
+@click.argument("vault", metavar="DIR")
+@_VAULT_CACHE
+@click.pass_context
+def build(context: click.Context, vault: str, cache: str) -> None:
+    """Build the graph from the notes, write the cache, and report."""
+    from vaultgraph.cli.commands import run_build  # noqa: PLC0415 -- loads the engine
+
+    context.exit(run_build(vault, cache))
+
+
+@cli.command()
+@click.argument("vault", metavar="DIR")
+@click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
+@click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
+@click.pass_context
+def check(context: click.Context, vault: str, *, strict: bool, as_json: bool) -> None:
+    """Read the whole vault and list what is faulty, by path and line. Writes nothing; exits 1 on errors."""
+    from vaultgraph.cli.commands import run_check  # noqa: PLC0415 -- loads the engine
+
+    context.exit(run_check(vault, strict=strict, as_json=as_json))
+
+
+@cli.command()
+@click.argument("vault", metavar="DIR")
+@_VAULT_CACHE
+@click.pass_context
+def status(context: click.Context, vault: str, cache: str) -> None:
+    """Say what the vault holds and whether its cache is up to date. Writes nothing."""
+    from vaultgraph.cli.commands import run_status  # noqa: PLC0415 -- loads the engine
+
+    context.exit(run_status(vault, cache))
+
+
+@cli.command()
+@click.argument("vault", metavar="DIR|FILE")
+@click.argument("text", metavar="CYPHER")
+@click.option("--format", "shape", type=click.Choice(["table", "json", "csv"]), default=None, help="Default: table.")
+@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A $parameter; the value is JSON or text.")
+@_VAULT_CACHE
+@click.pass_context
+def query(
+    context: click.Context, vault: str, text: str, shape: str | None, params: tuple[str, ...], cache: str
+) -> None:
+    """Run one Cypher query on a vault, or on a .kgl file."""
+    from vaultgraph.cli.commands import run_query_command  # noqa: PLC0415 -- loads the engine
+
+    context.exit(run_query_command(vault, text, shape, params, cache))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; the exit code."""
+    try:
+        code = cli.main(list(arguments), prog_name="vaultgraph", standalone_mode=False)
+    except click.ClickException as error:
+        click.echo(f"vaultgraph: {' '.join(error.format_message().split())}", err=True)
+        return error.exit_code
+    except VaultgraphError as error:
+        click.echo(f"vaultgraph: {error.message}", err=True)
+        return 1
+    except click.Abort:
+        return 130
+    return code if isinstance(code, int) else 0
+
+
+def main() -> None:
+    """The console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Serving a vault from the command line: start, welcome on a terminal, and every way to end.
+
+The folder is opened first, so that a wrong path ends in one line; then the graph is opened in a thread while the
+protocol library is imported. Nothing but the protocol is written to stdout.
+"""
+
+import logging
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from types import FrameType
+from typing import TYPE_CHECKING, cast
+
+from vaultgraph import __version__
+from vaultgraph.files.root import VaultRoot
+from vaultgraph.serve.session import Progress, Session
+
+if TYPE_CHECKING:
+    from vaultgraph.vault.vault import Vault
+    from vaultgraph.vault.watch import WatchMode
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """The flags of serving, as given; ``cache`` is "default", "none" or a path."""
+
+    vault: str
+    cache: str
+    name: str | None
+    watch: str
+    log_level: str
+
+
+def serve(options: ServeOptions) -> int:
+    """Serve until stdin ends; the exit code.
+
+    Raises:
+        SettingsError: the folder cannot be served.
+    """
+    _log_to_stderr(options.log_level)
+    root = VaultRoot.open(options.vault)
+    session = Session(root, _opener(options), name=options.name or root.name)
+    _end_on_signals(session)
+    session.start()
+    cache = {"default": ".kglite/graph.kgl", "none": "none"}.get(options.cache, options.cache)
+    _say(f'vaultgraph {__version__}: serving "{session.name}" from {root.path} · cache {cache} · watch {options.watch}')
+    if sys.stdin.isatty():
+        from vaultgraph.cli.welcome import welcome  # noqa: PLC0415 -- only for a person at a terminal
+
+        welcome(session, options.name)
+    from vaultgraph.serve.mcp_server import serve_stdio  # noqa: PLC0415 -- slow; the graph opens meanwhile
+
+    try:
+        serve_stdio(session)
+    except* (BrokenPipeError, ConnectionResetError):
+        _leave(session, 0)  # the client is gone: there is nobody left to tell
+    _leave(session, 0)
+    return 0
+
+
+def _opener(options: ServeOptions):
+    def open_graph(progress: Progress) -> "Vault":
+        from vaultgraph.vault.vault import open_vault  # noqa: PLC0415 -- in this thread, beside other imports
+
+        cache = None if options.cache == "none" else options.cache
+        return open_vault(options.vault, cache, watch=cast("WatchMode", options.watch), progress=progress, build=False)
+
+    return open_graph
+
+
+def _end_on_signals(session: Session) -> None:
+    """End at once on Ctrl-C and on a request to terminate: a read of stdin cannot be interrupted in an orderly way."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        _leave(session, 128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+
+
+def _leave(session: Session, code: int) -> None:
+    """Close the vault and end the process without waiting for threads that may be inside native code."""
+    session.close()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _log_to_stderr(level: str) -> None:
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    logging.getLogger("vaultgraph").setLevel(level.upper())
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

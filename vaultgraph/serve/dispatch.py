@@ -1,0 +1,53 @@
+"""From a name and arguments to an answer: the one place where an exception becomes text for the caller.
+
+Every transport calls `dispatch`. It never raises; a fault of ours is logged with its traceback and answered in one
+line.
+"""
+
+import logging
+from collections.abc import Mapping
+from threading import Event
+from typing import Any
+
+from vaultgraph.errors import UnknownOperationError, VaultgraphError
+from vaultgraph.serve.answers import Answer, text_answer
+from vaultgraph.serve.operations import OPERATIONS, Operation
+from vaultgraph.serve.parameters import check_arguments, nearest
+from vaultgraph.serve.session import Call, Session, StillBuilding
+
+log = logging.getLogger(__name__)
+
+
+def dispatch(session: Session, name: str, arguments: Mapping[str, Any], cancelled: Event | None = None) -> Answer:
+    """Run the operation ``name``; errors are answers with ``is_error``. ``cancelled`` stops a running query."""
+    try:
+        operation = find_operation(name)
+        given = check_arguments(operation.parameters, arguments, operation.name)
+        return operation.run(Call(session, given, cancelled or Event()))
+    except StillBuilding as waiting:
+        return text_answer(waiting.text)
+    except VaultgraphError as error:
+        return text_answer(f"{error.code}: {error.message}", is_error=True)
+    except Exception:
+        log.exception("the operation %s failed", name)
+        return text_answer(
+            f"internal: {name} failed because of a fault in vaultgraph; the server's log on stderr has the details. "
+            "Other calls keep working.",
+            is_error=True,
+        )
+
+
+def find_operation(name: str) -> Operation:
+    """The operation called ``name``.
+
+    Raises:
+        UnknownOperationError: there is none; the message names the nearest and lists all.
+    """
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        close = nearest(name, list(OPERATIONS))
+        advice = f" Did you mean `{close}`?" if close else ""
+        raise UnknownOperationError(
+            f"There is no tool `{name}`.{advice} Tools: {', '.join(OPERATIONS)}.", {"name": name, "nearest": close}
+        )
+    return operation

@@ -1,0 +1,107 @@
+"""What `fetch_images` does: pictures of the vault as image blocks, and one text that says what came and what did not.
+
+A name without its folder resolves like an embed, where it is unique. Refused items take no place among the delivered.
+"""
+
+from typing import Final
+
+from vaultgraph.errors import ImageError, MissingFileError, ParameterError, VaultgraphError
+from vaultgraph.files.image import ImageData, load_image
+from vaultgraph.files.root import VaultRoot
+from vaultgraph.files.stamps import scan
+from vaultgraph.files.walk import fold
+from vaultgraph.serve.answers import Answer, ImagePart, TextPart, text_answer
+from vaultgraph.serve.session import Call
+
+MOST_IMAGES: Final = 4
+MOST_IMAGE_BYTES: Final = 4 * 1024 * 1024
+MOST_TOTAL_BYTES: Final = 12 * 1024 * 1024
+MOST_ITEMS: Final = 100
+CANDIDATES_SHOWN: Final = 10
+
+
+def fetch_images(call: Call) -> Answer:
+    """The images named, in order, and a text that lists delivered and refused."""
+    items: list[str] = call.arguments["items"]
+    if len(items) > MOST_ITEMS:
+        raise ParameterError(f"`items` may name at most {MOST_ITEMS}; {MOST_IMAGES} are delivered a call.")
+    tray = _Tray(call)
+    for item in items:
+        tray.add(item)
+    return tray.answer()
+
+
+class _Tray:
+    """Images of one call, each once, within its caps; and the reasons why others are not there."""
+
+    def __init__(self, call: Call) -> None:
+        self._root = call.session.folder()
+        self._most_bytes = min(call.arguments.get("max_bytes", MOST_IMAGE_BYTES), MOST_IMAGE_BYTES)
+        self._most_edge: int | None = call.arguments.get("max_edge")
+        self._images: dict[str, ImageData] = {}
+        self._refused: list[str] = []
+        self._names: dict[str, list[str]] | None = None
+
+    def add(self, item: str) -> None:
+        """Deliver ``item``, or note why not."""
+        try:
+            path = self._path(item)
+            if path in self._images:
+                return
+            if len(self._images) == MOST_IMAGES:
+                raise ImageError(f"{path}: at most {MOST_IMAGES} images a call; ask for it in another one.")
+            image = load_image(self._root, path, most_bytes=self._most_bytes, most_edge=self._most_edge)
+            if sum(map(_size, self._images.values())) + image.size_bytes > MOST_TOTAL_BYTES:
+                raise ImageError(
+                    f"{path}: with its {image.size_bytes:,} bytes the reply would be over the cap of "
+                    f"{MOST_TOTAL_BYTES:,}; ask for it in another call."
+                )
+        except VaultgraphError as error:
+            self._refused.append(error.message)
+        else:
+            self._images[path] = image
+
+    def answer(self) -> Answer:
+        """Image blocks, then the text; an error where nothing is delivered."""
+        lines = [f"delivered {len(self._images)}, refused {len(self._refused)}"]
+        for image in self._images.values():
+            note = f"; {image.note}" if image.note else ""
+            facts = f"{image.mime}, {image.size_bytes:,} bytes, {image.width} × {image.height}{note}"
+            lines.append(f"- {image.path} ({facts})")
+        lines += [f"- refused {reason}" for reason in self._refused]
+        if not self._images:
+            return text_answer("image: no image was delivered.\n" + "\n".join(lines[1:]), is_error=True)
+        blocks = [ImagePart(image.data, image.mime) for image in self._images.values()]
+        return Answer((*blocks, TextPart("\n".join(lines))))
+
+    def _path(self, item: str) -> str:
+        """The real path of ``item``: as it stands, or of the one file whose path ends so."""
+        try:
+            return self._root.stat(item).path
+        except MissingFileError:
+            if self._names is None:
+                self._names = _paths_by_name(self._root)
+            name = fold(self._root.check(item))
+            found = [
+                path
+                for path in self._names.get(name.rsplit("/", 1)[-1], [])
+                if fold(path) == name or fold(path).endswith(f"/{name}")
+            ]
+            if len(found) == 1:
+                return found[0]
+            if not found:
+                raise
+        listed = ", ".join(found[:CANDIDATES_SHOWN]) + (" …" if len(found) > CANDIDATES_SHOWN else "")
+        raise ImageError(f"{item}: {len(found)} files are called so; ask for one by its path: {listed}.")
+
+
+def _paths_by_name(root: VaultRoot) -> dict[str, list[str]]:
+    """The paths of all files of the vault by folded file name."""
+    names: dict[str, list[str]] = {}
+    for path in scan(root).files["path"].to_list():
+        names.setdefault(fold(path.rsplit("/", 1)[-1]), []).append(path)
+    return names
+
+
+def _size(image: ImageData) -> int:
+    return image.size_bytes

@@ -1,0 +1,138 @@
+"""The MCP transport over stdio: prints the table of operations as tools and hands calls to dispatch.
+
+The only module that imports the MCP SDK. The core is synchronous: calls run on worker threads, so that a slow one
+delays neither another nor the protocol's own messages; a cancelled request sets the event its query looks at.
+"""
+
+import json
+from base64 import b64encode
+from functools import partial
+from threading import Event
+from typing import Any, Final, cast
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from anyio import CapacityLimiter
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from vaultgraph import __version__
+from vaultgraph.serve.answers import Answer, ImagePart, TextPart
+from vaultgraph.serve.cells import compact_json
+from vaultgraph.serve.dispatch import dispatch
+from vaultgraph.serve.operations import OPERATIONS, Operation
+from vaultgraph.serve.session import Session
+
+WORKERS: Final = 8  # calls that run at the same time; more of them wait
+QUICK_WORKERS: Final = 16
+TOOLS_TTL_MS: Final = 3_600_000
+REPORT_EVERY_S: Final = 0.25
+
+Context = ServerRequestContext[dict[str, Any], Any]
+
+
+def serve_stdio(session: Session) -> None:
+    """Serve on stdin and stdout until stdin ends. ``session`` must have been started."""
+    anyio.run(_serve, session)
+
+
+def make_server(session: Session) -> Server[dict[str, Any]]:
+    """The SDK's server over the table of operations; a transport runs it."""
+    calls = _Calls(session)
+    return Server(
+        f"vaultgraph ({session.name})",
+        version=__version__,
+        instructions=(
+            f'The notes of the vault "{session.name}" as a live graph. Start with graph_overview, ask with '
+            "cypher_query, read notes with read_source and pictures with fetch_images. Answers follow edits at once."
+        ),
+        cache_hints={"tools/list": CacheHint(ttl_ms=TOOLS_TTL_MS, scope="private")},
+        on_list_tools=_list_tools,
+        on_call_tool=calls.call_tool,
+    )
+
+
+async def _serve(session: Session) -> None:
+    server = make_server(session)
+    async with stdio_server() as (read_stream, write_stream):
+        await server.run(read_stream, write_stream, server.create_initialization_options())
+
+
+class _Calls:
+    """Runs calls on threads; the limiters belong to one event loop."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._workers = CapacityLimiter(WORKERS)
+        self._quick = CapacityLimiter(QUICK_WORKERS)
+
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if self._session.is_settled():
+            return await self._run(params)
+        results: list[types.CallToolResult] = []
+        async with anyio.create_task_group() as reporting:
+            reporting.start_soon(self._report_build, context)
+            results.append(await self._run(params))
+            reporting.cancel_scope.cancel()
+        return results[0]
+
+    async def _run(self, params: types.CallToolRequestParams) -> types.CallToolResult:
+        operation = OPERATIONS.get(params.name)
+        limiter = self._quick if operation is None or operation.is_quick else self._workers
+        cancelled = Event()
+        work = partial(dispatch, self._session, params.name, params.arguments or {}, cancelled)
+        try:
+            return _result(await anyio.to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True))
+        finally:
+            cancelled.set()
+
+    async def _report_build(self, context: Context) -> None:
+        """Tell a client that asked for it how the first build goes on, until the call is answered."""
+        while True:
+            await context.session.report_progress(self._session.percent(), 100, "building the graph")
+            await anyio.sleep(REPORT_EVERY_S)
+
+
+async def _list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    return types.ListToolsResult(tools=[_tool(operation) for operation in OPERATIONS.values()])
+
+
+def _tool(operation: Operation) -> types.Tool:
+    return types.Tool(
+        name=operation.name,
+        title=operation.title,
+        description=operation.description,
+        input_schema=dict(operation.parameters),
+        annotations=types.ToolAnnotations(
+            read_only_hint=operation.is_read_only,
+            destructive_hint=None if operation.is_read_only else False,
+            idempotent_hint=None if operation.is_read_only else True,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _result(answer: Answer) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[_content(part) for part in answer.parts],
+        structured_content=_structure(answer.structured),
+        is_error=answer.is_error,
+    )
+
+
+def _content(part: TextPart | ImagePart) -> types.ContentBlock:
+    if isinstance(part, TextPart):
+        return types.TextContent(text=_valid(part.text))
+    return types.ImageContent(data=b64encode(part.data).decode("ascii"), mime_type=part.mime)
+
+
+def _valid(text: str) -> str:
+    """``text`` without lone surrogates, which file names can bring in and JSON in UTF-8 cannot carry."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _structure(data: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if data is None else cast("dict[str, Any]", json.loads(_valid(compact_json(data))))

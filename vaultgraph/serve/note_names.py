@@ -1,0 +1,53 @@
+"""Notes by what people call them: path without suffix, stem, id, title or alias.
+
+Looks through the columns of one snapshot; used where a caller names a note instead of a path.
+"""
+
+import numpy as np
+import polars as pl
+
+from vaultgraph.graph.columns import Column, gather
+from vaultgraph.graph.graph import Graph
+from vaultgraph.vault.snapshot import Snapshot
+
+
+def notes_named(snapshot: Snapshot, name: str) -> list[str]:
+    """The paths of all notes called ``name`` in any case, sorted: the best kind of match only.
+
+    Kinds, best first: path without `.md`, stem, id, title, alias.
+    """
+    wanted = name.strip().casefold()
+    graph = snapshot.graph
+    paths = _strings(graph.node_columns.get("path"), graph)
+    suffixed = _ids(paths, wanted + ".md")
+    if suffixed:
+        return _notes_only(paths, suffixed)
+    for key in ("stem", "id", "title", "aliases"):
+        found = _notes_only(paths, _ids(_strings(graph.node_columns.get(key), graph), wanted))
+        if found:
+            return found
+    return []
+
+
+def _strings(column: Column | None, graph: Graph) -> pl.DataFrame:
+    """(id, text, folded) of every text cell and of every item of a list of texts."""
+    parts = [pl.DataFrame(schema={"id": pl.Int64, "text": pl.String})]
+    for part in gather(column, np.arange(graph.node_count, dtype=np.int64)):
+        rows = np.arange(len(part.series), dtype=np.int64) if part.rows is None else part.rows
+        frame = pl.DataFrame({"id": rows, "text": part.series.alias("text")})
+        if part.series.dtype == pl.List(pl.String):
+            parts.append(frame.explode("text"))
+        elif part.series.dtype == pl.String:
+            parts.append(frame)
+    return pl.concat(parts).drop_nulls()
+
+
+def _ids(cells: pl.DataFrame, folded: str) -> set[int]:
+    # Length rules most of them out before the full case folding, which only Python has.
+    lowered = cells.filter(pl.col("text").str.len_bytes() <= 4 * len(folded.encode()) + 4)
+    return {node for node, text in lowered.iter_rows() if text.casefold() == folded}
+
+
+def _notes_only(paths: pl.DataFrame, ids: set[int]) -> list[str]:
+    chosen = paths.filter(pl.col("id").is_in(list(ids)) & pl.col("text").str.to_lowercase().str.ends_with(".md"))
+    return sorted(chosen["text"].to_list())

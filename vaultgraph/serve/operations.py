@@ -1,0 +1,191 @@
+"""The one table of operations: names, what they say of themselves, their parameters, and what runs them.
+
+Transports print this table and dispatch looks calls up in it; a new capability is a new row. Order is the order callers
+see. Descriptions are short on purpose: all of them travel with every session.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from vaultgraph.serve import images, queries, sources
+from vaultgraph.serve.answers import Answer
+from vaultgraph.serve.payload import RESPONSE_SCHEMA
+from vaultgraph.serve.session import Call
+
+Properties = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """``parameters`` is a closed JSON Schema. ``is_read_only``: it changes nothing a caller could see changed.
+
+    ``is_quick``: it never waits for a query or the disk, so that it may run while all workers are busy.
+    """
+
+    name: str
+    title: str
+    description: str
+    parameters: Mapping[str, Any]
+    run: Callable[[Call], Answer]
+    is_read_only: bool = True
+    is_quick: bool = False
+
+
+def _text(description: str = "") -> dict[str, Any]:
+    return {"type": "string", "description": description} if description else {"type": "string"}
+
+
+def _whole(description: str = "", minimum: int = 0) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "integer", "minimum": minimum}
+    return {**schema, "description": description} if description else schema
+
+
+def _flag(description: str = "") -> dict[str, Any]:
+    return {"type": "boolean", "description": description} if description else {"type": "boolean"}
+
+
+def _texts(description: str = "", **more: Any) -> dict[str, Any]:
+    schema = {"type": "array", "items": {"type": "string"}, **more}
+    return {**schema, "description": description} if description else schema
+
+
+def _texts_or_flag(description: str) -> dict[str, Any]:
+    return {"type": ["boolean", "array"], "items": {"type": "string"}, "description": description}
+
+
+def _closed(properties: Properties, *required: str, has_budget: bool = True) -> dict[str, Any]:
+    everything = {**properties, "_response": RESPONSE_SCHEMA} if has_budget else dict(properties)
+    schema: dict[str, Any] = {"type": "object", "properties": everything, "additionalProperties": False}
+    return {**schema, "required": list(required)} if required else schema
+
+
+_TABLE: Final = (
+    Operation(
+        "graph_overview",
+        "Graph overview",
+        "Start here: labels, relationship types, freshness and problems of the vault's graph. Ask for details with "
+        "the arguments.",
+        _closed(
+            {
+                "types": _texts("labels: their properties, coverage, samples"),
+                "connections": _texts_or_flag("relationship types, or true for all: ends, properties, samples"),
+                "cypher": _texts_or_flag("query reference by topic or function name, or true for all"),
+                "problems": _flag("list what the last build found faulty, by path and line"),
+            }
+        ),
+        queries.graph_overview,
+    ),
+    Operation(
+        "cypher_query",
+        "Cypher query",
+        "Run a read-only Cypher query on the graph of the notes, e.g. MATCH (n:Note)-[:LINKS_TO]->(m) RETURN n.path, "
+        "m.title LIMIT 10. Rows come as a header and tab-separated lines. Every note is (:Note {path, title, body, "
+        "…frontmatter}).",
+        _closed(
+            {
+                "query": _text(),
+                "params": {"type": "object", "description": "values of $parameters"},
+                "timeout_ms": _whole("default 180000; 0 = none"),
+                "format": {"type": "string", "enum": ["text", "json", "csv"]},
+            },
+            "query",
+        ),
+        queries.cypher_query,
+    ),
+    # search and links take their places here
+    Operation(
+        "read_source",
+        "Read a file",
+        "Read a note or another text file by vault-relative path (a note also by title or alias). Long files answer "
+        "their outline and first part.",
+        _closed(
+            {
+                "file_path": _text(),
+                "start_line": _whole("first line, from 1", 1),
+                "end_line": _whole("last line, inclusive", 1),
+                "grep": _text("regex: only matching lines with context"),
+                "grep_context": _whole("lines around a match, default 2"),
+                "max_matches": _whole("of grep", 1),
+                "max_chars": _whole("", 1),
+                "heading": _text("only the section under this heading"),
+            },
+            "file_path",
+        ),
+        sources.read_source,
+    ),
+    Operation(
+        "grep",
+        "Search lines",
+        "Find lines by regex in the vault's text files: path:line:text.",
+        _closed(
+            {
+                "pattern": _text(),
+                "glob": _text("e.g. *.md or Folder/**"),
+                "context": _whole("lines around each match"),
+                "max_results": _whole("default 50", 1),
+                "case_insensitive": _flag(),
+            },
+            "pattern",
+        ),
+        sources.grep,
+    ),
+    Operation(
+        "list_source",
+        "List files",
+        "Tree of a folder of the vault.",
+        _closed(
+            {
+                "path": _text("default: the vault"),
+                "depth": _whole("default 1", 1),
+                "glob": _text("only matching files"),
+                "dirs_only": _flag(),
+            }
+        ),
+        sources.list_source,
+    ),
+    Operation(
+        "fetch_images",
+        "Fetch images",
+        "Images (png, jpeg, gif, webp) by vault-relative path or unique file name; at most 4 a call, 4 MiB each.",
+        _closed(
+            {
+                "items": _texts("paths or file names", minItems=1),
+                "max_bytes": _whole("refuse larger images", 1),
+                "max_edge": _whole("scale down to this many pixels a side", 1),
+            },
+            "items",
+            has_budget=False,
+        ),
+        images.fetch_images,
+    ),
+    Operation(
+        "rebuild_graph",
+        "Rebuild the graph",
+        "Build the graph again from the notes and report what was found. Edits are followed without it.",
+        _closed({}),
+        queries.rebuild_graph,
+        is_read_only=False,
+    ),
+    Operation(
+        "ping",
+        "Ping",
+        "A sign of life: version, generation, freshness.",
+        _closed({"message": _text("echoed")}, has_budget=False),
+        queries.ping,
+        is_quick=True,
+    ),
+    # list_recipe_queries, run_recipe_query and skill take their places here
+    Operation(
+        "expand_response",
+        "More of an answer",
+        "The next part of an answer that said there is more.",
+        _closed({"result_id": _text(), "offset": _whole()}, "result_id"),
+        queries.expand_response,
+        is_quick=True,
+    ),
+)
+
+OPERATIONS: Final[Mapping[str, Operation]] = MappingProxyType({operation.name: operation for operation in _TABLE})
+"""Every operation by name, in the order callers see."""

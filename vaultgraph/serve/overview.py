@@ -1,0 +1,104 @@
+"""The first answer a caller needs: what is in the graph, how fresh it is, and how to look closer.
+
+Text within a small budget at any size of vault; the details of labels and relationship types are in overview_detail.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import numpy as np
+
+from vaultgraph.graph.graph import Graph, RelationshipTable, group_index
+from vaultgraph.serve.payload import wire_bytes
+from vaultgraph.serve.problems import problem_summary
+from vaultgraph.vault.snapshot import Snapshot
+
+LABEL_BYTES: Final = 1000  # with TYPE_BYTES: the whole stays under 4 KB
+TYPE_BYTES: Final = 1700
+PAIRS_SHOWN: Final = 3
+NO_LABEL: Final = "(none)"
+
+
+def overview_text(name: str, snapshot: Snapshot, now: datetime) -> str:
+    """The bare overview: name and freshness, labels, relationship types with their ends, problems, next steps."""
+    report, note = snapshot.report, quoted(snapshot.profile.note_label)
+    labels = [f"{quoted(label)} {count:,}" for label, count in report.labels.items()]
+    types = [_type_line(snapshot.graph, table) for table in _by_count(snapshot.graph)]
+    example = next((label for label in report.labels if label != snapshot.profile.note_label), note)
+    lines = [
+        f"{_short(name)} · {report.notes:,} notes, {report.nodes:,} nodes, {report.relationships:,} relationships",
+        freshness(snapshot, now),
+        "",
+        "Labels (nodes):",
+        _capped(labels, " · ", LABEL_BYTES, 'ask types:["…"]'),
+        "",
+        "Relationship types (count: from → to):",
+        _capped(types, "\n", TYPE_BYTES, "ask connections:true"),
+        "",
+        f"Problems: {problem_summary(report.problems)}" + ("" if report.problems.is_empty() else " (problems:true)"),
+        f'Closer: types:["{_short(example, 30)}"] properties · connections:true · cypher:true what queries can do',
+        f"Example query: MATCH (n:{note})-[r:LINKS_TO]->(m) RETURN m.path, count(r) AS links ORDER BY links DESC",
+    ]
+    return "\n".join(lines)
+
+
+def freshness(snapshot: Snapshot, now: datetime) -> str:
+    """The generation, its age, and "fresh" or "stale since …"."""
+    age_s = max(0, int((now.astimezone(UTC) - snapshot.built_at).total_seconds()))
+    age = f"{age_s} s" if age_s < 120 else f"{age_s // 60} min" if age_s < 7200 else f"{age_s // 3600} h"
+    state = f"stale {snapshot.stale}" if snapshot.stale else "fresh"
+    return f"generation {snapshot.generation} · built {snapshot.built_at:%Y-%m-%dT%H:%M:%SZ} ({age} ago) · {state}"
+
+
+def endpoint_pairs(graph: Graph, table: RelationshipTable) -> list[tuple[str, str, int]]:
+    """(label of the source, label of the target, count) of a type, most first; the label is the first a node shows."""
+    if not len(table.sources):
+        return []
+    groups = len(graph.groups)
+    codes = group_index(graph, table.sources.astype(np.int64)) * groups + group_index(
+        graph, table.targets.astype(np.int64)
+    )
+    counts: dict[tuple[str, str], int] = {}
+    for code, count in zip(*np.unique(codes, return_counts=True), strict=True):
+        pair = (_shown_label(graph, int(code) // groups), _shown_label(graph, int(code) % groups))
+        counts[pair] = counts.get(pair, 0) + int(count)
+    return sorted(((*pair, count) for pair, count in counts.items()), key=lambda item: (-item[2], item[0], item[1]))
+
+
+def quoted(name: str) -> str:
+    """A label or type as it is written in a query: in backticks where it needs them."""
+    return name if name.isidentifier() else f"`{name.replace('`', '``')}`"
+
+
+def _by_count(graph: Graph) -> list[RelationshipTable]:
+    return sorted(graph.relationships.values(), key=lambda table: (-len(table.sources), table.type))
+
+
+def _type_line(graph: Graph, table: RelationshipTable) -> str:
+    pairs = endpoint_pairs(graph, table)
+    shown = ", ".join(f"{_short(source)} → {_short(target)}" for source, target, _ in pairs[:PAIRS_SHOWN])
+    more = f", +{len(pairs) - PAIRS_SHOWN} more" if len(pairs) > PAIRS_SHOWN else ""
+    return f"{quoted(table.type)} {len(table.sources):,}: {shown}{more}"
+
+
+def _shown_label(graph: Graph, group: int) -> str:
+    labels = graph.groups[group].labels
+    return labels[0] if labels else NO_LABEL
+
+
+def _capped(items: Sequence[str], separator: str, most_bytes: int, advice: str) -> str:
+    """The first items within ``most_bytes``, then how many more there are and how to ask for them."""
+    shown: list[str] = []
+    used = 0
+    for item in items:
+        used += wire_bytes(item) + len(separator) + 1
+        if used > most_bytes:
+            shown.append(f"+{len(items) - len(shown):,} more, {advice}")
+            break
+        shown.append(item)
+    return separator.join(shown) or "none"
+
+
+def _short(name: str, most_chars: int = 60) -> str:
+    return name if len(name) <= most_chars else name[: most_chars - 1] + "…"

@@ -1,0 +1,203 @@
+"""Labels and relationship types in detail: properties with type, coverage and samples; ends; example rows.
+
+Computed from the columns of one snapshot when asked; nothing is kept.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from vaultgraph.errors import ParameterError
+from vaultgraph.graph.columns import VARIANT, Column, Gathered, gather
+from vaultgraph.graph.graph import Graph, RelationshipTable, ranges_of_label
+from vaultgraph.note.records import ValueKind
+from vaultgraph.serve.cells import text_cell
+from vaultgraph.serve.overview import endpoint_pairs, quoted
+from vaultgraph.serve.parameters import nearest
+from vaultgraph.vault.snapshot import Snapshot
+
+SAMPLES: Final = 3
+SAMPLE_CHARS: Final = 40
+PAIRS_SHOWN: Final = 12
+PROPERTIES_SHOWN: Final = 60
+LONG_TEXT: Final = frozenset(("body",))
+
+_KIND_NAMES: Final = {
+    ValueKind.TEXT: "STRING",
+    ValueKind.INTEGER: "INTEGER",
+    ValueKind.FLOAT: "FLOAT",
+    ValueKind.BOOLEAN: "BOOLEAN",
+    ValueKind.DATE: "DATE",
+    ValueKind.LOCAL_DATETIME: "LOCAL DATETIME",
+    ValueKind.UTC_DATETIME: "ZONED DATETIME",
+    ValueKind.EMPTY_LIST: "LIST",
+    ValueKind.JSON: "LIST",
+}
+
+
+def types_text(snapshot: Snapshot, labels: Sequence[str]) -> str:
+    """The properties, relationships and sample nodes of each label.
+
+    Raises:
+        ParameterError: no node has a label; the message names the nearest.
+    """
+    return "\n\n".join("\n".join(_label_lines(snapshot, label)) for label in labels)
+
+
+def connections_text(snapshot: Snapshot, types: Sequence[str] | None) -> str:
+    """The ends of every relationship type; with ``types`` also their properties and samples.
+
+    Raises:
+        ParameterError: an unknown type; the message names the nearest.
+    """
+    graph = snapshot.graph
+    if types is None:
+        tables = sorted(graph.relationships.values(), key=lambda table: (-len(table.sources), table.type))
+        return "\n".join(_type_summary(graph, table) for table in tables) or "There are no relationships."
+    return "\n\n".join("\n".join(_type_lines(graph, _table(graph, name))) for name in types)
+
+
+def _label_lines(snapshot: Snapshot, label: str) -> Iterator[str]:
+    graph = snapshot.graph
+    ranges = ranges_of_label(graph, label)
+    if not ranges:
+        raise _unknown("label", label, list(snapshot.report.labels))
+    ids = np.concatenate([np.arange(first, stop, dtype=np.int64) for first, stop in ranges])
+    yield f"{quoted(label)}: {len(ids):,} nodes"
+    yield "properties (type, share of nodes, samples):"
+    yield from _property_lines(graph.node_columns, ids)
+    out, into = _label_ends(graph, ids)
+    yield f"outgoing: {out or 'none'}"
+    yield f"incoming: {into or 'none'}"
+    keys = [text_cell(key, 100) for key in _keys(graph, ids[:SAMPLES])]
+    yield f"samples: {' · '.join(keys)}"
+
+
+def _label_ends(graph: Graph, ids: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> tuple[str, str]:
+    out: list[tuple[int, str]] = []
+    into: list[tuple[int, str]] = []
+    for table in graph.relationships.values():
+        out.append((int(table.outgoing.degrees(ids).sum()), table.type))
+        into.append((int(table.incoming.degrees(ids).sum()), table.type))
+    return _counted(out), _counted(into)
+
+
+def _counted(counts: Iterable[tuple[int, str]]) -> str:
+    return ", ".join(
+        f"{quoted(name)} {count:,}" for count, name in sorted(counts, key=lambda c: (-c[0], c[1])) if count
+    )
+
+
+def _type_summary(graph: Graph, table: RelationshipTable) -> str:
+    pairs = endpoint_pairs(graph, table)
+    shown = ", ".join(f"{source} → {target} {count:,}" for source, target, count in pairs[:PAIRS_SHOWN])
+    more = f", +{len(pairs) - PAIRS_SHOWN} more" if len(pairs) > PAIRS_SHOWN else ""
+    return f"{quoted(table.type)} {len(table.sources):,}: {shown}{more}"
+
+
+def _type_lines(graph: Graph, table: RelationshipTable) -> Iterator[str]:
+    yield _type_summary(graph, table)
+    rows = np.arange(len(table.sources), dtype=np.int64)
+    yield "properties (type, share of relationships, samples):"
+    yield from _property_lines(table.columns, rows)
+    sources = _keys(graph, table.sources[:SAMPLES].astype(np.int64))
+    targets = _keys(graph, table.targets[:SAMPLES].astype(np.int64))
+    samples = [f"{text_cell(a, 100)} → {text_cell(b, 100)}" for a, b in zip(sources, targets, strict=True)]
+    yield f"samples: {' · '.join(samples)}"
+
+
+def _table(graph: Graph, name: str) -> RelationshipTable:
+    table = graph.relationships.get(name)
+    if table is None:
+        raise _unknown("relationship type", name, list(graph.relationships))
+    return table
+
+
+def _property_lines(columns: Mapping[str, Column], ids: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> Iterator[str]:
+    """One line a property that has a value at any of ``ids``, most covered first."""
+    found: list[tuple[int, str, str]] = []
+    for name, column in columns.items():
+        parts = [Gathered(None, part.series.drop_nulls()) for part in gather(column, ids)]
+        if any(part.series.dtype == VARIANT for part in parts):
+            parts = [_without_null_kinds(part) for part in parts]
+        count = sum(len(part.series) for part in parts)
+        if count:
+            share = "100" if count == len(ids) else f"{min(99, max(1, round(100 * count / len(ids))))}"
+            samples = "" if name in LONG_TEXT else _samples(parts)
+            found.append((count, name, f"  {quoted(name)} {_types(parts)} {share} %{samples}"))
+    found.sort(key=lambda item: (-item[0], item[1]))
+    yield from (line for _, _, line in found[:PROPERTIES_SHOWN])
+    if len(found) > PROPERTIES_SHOWN:
+        yield f"  +{len(found) - PROPERTIES_SHOWN} more: " + ", ".join(
+            quoted(name) for _, name, _ in found[PROPERTIES_SHOWN:]
+        )
+
+
+def _without_null_kinds(part: Gathered) -> Gathered:
+    if part.series.dtype != VARIANT:
+        return part
+    return Gathered(None, part.series.filter(part.series.struct.field("kind") > 0))
+
+
+def _types(parts: Sequence[Gathered]) -> str:
+    names: dict[str, None] = {}
+    for part in parts:
+        if part.series.dtype == VARIANT:
+            kinds = part.series.struct.field("kind").unique().sort().to_list()
+            names.update(dict.fromkeys(_KIND_NAMES[ValueKind(kind)] for kind in kinds))
+        elif len(part.series):
+            names[_type_name(part.series.dtype)] = None
+    return " | ".join(names)
+
+
+def _type_name(dtype: pl.DataType) -> str:
+    match dtype:
+        case pl.Boolean():
+            return "BOOLEAN"
+        case pl.String():
+            return "STRING"
+        case pl.Date():
+            return "DATE"
+        case pl.Datetime():
+            return "ZONED DATETIME" if dtype.time_zone else "LOCAL DATETIME"
+        case pl.List():
+            return f"LIST<{_type_name(dtype.inner)}>"  # type: ignore[arg-type]
+        case _:
+            return "FLOAT" if dtype.is_float() else "INTEGER"
+
+
+def _samples(parts: Sequence[Gathered]) -> str:
+    """Up to SAMPLES different values: the most frequent ones."""
+    series = max((part.series for part in parts), key=len)
+    if series.dtype == VARIANT:
+        series = series.struct.field("text").drop_nulls()
+    if isinstance(series.dtype, pl.List):
+        series = series.explode().drop_nulls()
+    if not len(series):
+        return ""
+    counts = series.value_counts(sort=True, name="times").sort(["times", series.name], descending=[True, False])
+    values = counts[series.name].head(SAMPLES).to_list()
+    return ": " + ", ".join(text_cell(value, SAMPLE_CHARS) for value in values)
+
+
+def _keys(graph: Graph, ids: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> list[str]:
+    """Path, else id, of each node."""
+    keys = [""] * len(ids)
+    for name in ("id", "path"):
+        for part in gather(graph.node_columns.get(name), ids):
+            rows = range(len(ids)) if part.rows is None else part.rows
+            for row, value in zip(rows, part.series.to_list(), strict=True):
+                keys[int(row)] = keys[int(row)] if value is None else str(value)
+    return keys
+
+
+def _unknown(kind: str, name: str, known: Sequence[str]) -> ParameterError:
+    close = nearest(name, known)
+    advice = f" Did you mean {quoted(close)}?" if close else ""
+    listed = ", ".join(quoted(other) for other in known[:20]) + (" …" if len(known) > 20 else "")
+    return ParameterError(
+        f"There is no {kind} {quoted(name)}.{advice} There are: {listed or 'none'}.",
+        {"name": name, "reason": "unknown", "nearest": close},
+    )

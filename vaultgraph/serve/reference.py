@@ -1,0 +1,91 @@
+"""A short reference of the queries this server runs, by topic; function lists come from the engine's own registry.
+
+A topic may also be the name of one function or aggregate. Says nothing about a particular vault.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from vaultgraph.cypher.functions import registry
+from vaultgraph.cypher.functions.aggregates import AGGREGATES
+from vaultgraph.errors import ParameterError
+from vaultgraph.serve.parameters import nearest
+
+_TOPICS: Final = {
+    "graph": """\
+Every note is a node (:Note) with a second, more specific label where it has one (its `type:`, else its top folder).
+Always there: path, title, id, stem, folder, body, size_bytes, mtime. Every frontmatter key is a property, typed.
+Dotted keys and odd names need backticks: n.`depth.min`. Other labels: Image, Attachment, Folder, Tag, Source, and
+Concept for link targets without a note (_provisional: true).
+Links are [:LINKS_TO {section, anchor, display, line, count}], embeds [:EMBEDS], [:HAS_IMAGE {alt, width, height}],
+[:HAS_ATTACHMENT], [:TAGGED], [:CONTAINS] folder → note, [:CHILD_OF], [:LINKS_OUT] to a Source; a wikilink in the
+property `my key:` is [:MY_KEY]. The way from a note to its picture: (n)-[:HAS_IMAGE]->(i:Image) RETURN i.path,
+then fetch_images([path]).""",
+    "clauses": """\
+MATCH, OPTIONAL MATCH, WHERE, WITH, RETURN [DISTINCT], ORDER BY … [DESC], SKIP, LIMIT, UNWIND list AS x,
+UNION [ALL], CALL procedure(…) YIELD …. EXPLAIN before a query shows its plan. FORMAT CSV after it answers CSV.
+Read-only: CREATE, SET, DELETE and MERGE are refused; notes change by editing their files.""",
+    "patterns": """\
+(n:Label {key: value}) · (n:A|B) · (n:A&!B) · -[r:TYPE]-> <-[:A|B]- -[r]- · variable length -[:T*1..3]->
+p = (a)-->(b) names a path · shortestPath((a)-[*..5]->(b)) · several patterns: MATCH (a)-->(b), (b)-->(c)
+As a condition: WHERE (n)-->(:Tag), NOT (n)-[:LINKS_TO]->(), EXISTS { (n)-->(m) WHERE … }, COUNT { (n)-->() } > 3
+Labels and types are case-sensitive; a name with spaces or signs needs backticks: (n:`My Label`).""",
+    "operators": """\
++ - * / % ^ · = <> < <= > >= (chains: 1 < x <= 5) · AND OR XOR NOT · IN · IS NULL, IS NOT NULL · || joins
+STARTS WITH, ENDS WITH, CONTAINS · =~ 'regex' matches the whole text; (?i) ignores case
+A comparison with null is null, which WHERE drops. list[0], list[-1], list[1..3], map.key, map['key'], n['key']""",
+    "expressions": """\
+CASE WHEN c THEN a ELSE b END · CASE x WHEN 1 THEN … END · [x IN list WHERE p | e] · any/all/none/single(x IN list
+WHERE p) · reduce(acc = 0, x IN list | acc + x) · [(n)-->(m) | m.title] · n {.title, .path, key: value} · $parameter""",
+    "values": """\
+STRING, INTEGER, FLOAT, BOOLEAN, LIST, MAP, DATE, LOCAL DATETIME, ZONED DATETIME (UTC), DURATION, NODE, RELATIONSHIP,
+PATH, NULL. A property may hold another type in another note: valueType(n.key) tells. Dates: n.due < date(),
+date('2026-05-01') + duration('P7D'), n.created.year, date.truncate('month', n.date).""",
+    "procedures": """\
+CALL vault.problems() YIELD path, line, code, severity, message: what the last build found faulty.
+CALL db.labels(), db.relationshipTypes(), db.propertyKeys(). Always with YIELD when more clauses follow.""",
+    "examples": """\
+Backlinks: MATCH (n:Note)-[r:LINKS_TO]->(m {path: 'A.md'}) RETURN n.path, r.line
+Orphans: MATCH (n:Note) WHERE NOT (n)--(:Note) RETURN n.path LIMIT 20
+Tag counts: MATCH (n:Note)-[:TAGGED]->(t:Tag) RETURN t.title, count(n) AS notes ORDER BY notes DESC LIMIT 10
+Dangling links: MATCH (n)-[r:LINKS_TO]->(c:Concept) WHERE c._provisional RETURN n.path, r.line, c.title
+Text: MATCH (n:Note) WHERE toLower(n.body) CONTAINS 'tide' RETURN n.path LIMIT 10 (grep is quicker for lines)""",
+}
+TOPICS: Final = (*_TOPICS, "functions", "aggregates")
+
+
+def reference_text(topics: Sequence[str] | None) -> str:
+    """The reference of the given topics, of all of them for None.
+
+    Raises:
+        ParameterError: an unknown topic; the message names the nearest and lists them.
+    """
+    return "\n\n".join(_topic(topic) for topic in (TOPICS if topics is None else topics))
+
+
+def _topic(name: str) -> str:
+    key = name.strip().lower()
+    if key in _TOPICS:
+        text = _TOPICS[key]
+    elif key == "functions":
+        text = "\n".join(_signatures())
+    elif key == "aggregates":
+        text = "count(*)\n" + "\n".join(one.signature for one in AGGREGATES.values())
+    elif (one := registry.find(key) or AGGREGATES.get(key)) is not None:
+        return one.signature
+    else:
+        raise _unknown(name)
+    return f"{key.upper()}\n{text}"
+
+
+def _signatures() -> list[str]:
+    return [one.signature for one in map(registry.find, registry.names()) if one is not None]
+
+
+def _unknown(name: str) -> ParameterError:
+    close = nearest(name, [*TOPICS, *registry.names(), *AGGREGATES])
+    advice = f" Did you mean `{close}`?" if close else ""
+    return ParameterError(
+        f"There is no topic `{name}`.{advice} Topics: {', '.join(TOPICS)}; a function name works too.",
+        {"name": "cypher", "reason": "unknown", "nearest": close},
+    )

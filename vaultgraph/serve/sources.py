@@ -1,0 +1,218 @@
+"""What the file operations do: read a text, find lines, list folders.
+
+They answer from the files themselves, at once and always fresh; the graph only helps to find a note by its name.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from vaultgraph.cypher.budget import budget_for
+from vaultgraph.errors import MissingFileError, ParameterError, VaultgraphError
+from vaultgraph.files import grep as line_search
+from vaultgraph.files.listing import Entry, list_tree
+from vaultgraph.files.read import TextPart, outline, read_text
+from vaultgraph.files.root import VaultRoot
+from vaultgraph.serve.answers import Answer, text_answer
+from vaultgraph.serve.note_names import notes_named
+from vaultgraph.serve.payload import ENVELOPE_BYTES, TextPages, fitting, reply_bytes, wire_bytes
+from vaultgraph.serve.session import Call, Session, StillBuilding
+
+SHOWN: Final = 10  # candidates, skipped files and the like
+OUTLINE_SHOWN: Final = 60
+OUTLINE_CHARS: Final = 80
+GREP_CONTEXT: Final = 2
+GREP_RESULTS: Final = 50
+GREP_DEADLINE_MS: Final = 60_000
+ENTRIES: Final = 2000
+
+
+def read_source(call: Call) -> Answer:
+    """A text file, whole or in part; a long one as outline and first part."""
+    arguments = call.arguments
+    root, path = _resolved(call.session, arguments["file_path"])
+    part = _part(root, path, arguments)
+    most_bytes = reply_bytes(arguments)
+    head = f"{part.path}  ({_extent(part, arguments)})"
+    if "grep" in arguments:
+        left = part.matches - part.shown_matches
+        more = [f"{_count(left, 'more match', 'more matches')}: raise max_matches"] if left else []
+        return call.session.results.answer(TextPages("\n".join([head, part.text, *more])), most_bytes)
+    room = most_bytes - ENVELOPE_BYTES - 2 * wire_bytes(part.path)
+    if wire_bytes(part.text) <= room:
+        more = [_next_part(part, arguments, part.last_line)] if part.is_cut else []
+        return text_answer("\n".join([head, part.text, *more]))
+    return text_answer(_first_part(root, part, arguments, room))
+
+
+def grep(call: Call) -> Answer:
+    """Lines of the vault's text files that match a pattern."""
+    arguments = call.arguments
+    budget = budget_for(GREP_DEADLINE_MS, call.cancelled)
+    found = line_search.grep(
+        call.session.folder(),
+        arguments["pattern"],
+        glob=arguments.get("glob"),
+        context=arguments.get("context", 0),
+        most_results=arguments.get("max_results", GREP_RESULTS),
+        ignore_case=arguments.get("case_insensitive", False),
+        check=budget.check,
+    )
+    has_context = arguments.get("context", 0) > 0
+    text = "\n".join([*_grep_lines(found, has_context=has_context), *_grep_summary(found)])
+    return call.session.results.answer(TextPages(text), reply_bytes(arguments))
+
+
+def list_source(call: Call) -> Answer:
+    """The tree of a folder, two spaces a level."""
+    arguments = call.arguments
+    listing = list_tree(
+        call.session.folder(),
+        arguments.get("path", "."),
+        arguments.get("depth", 1),
+        arguments.get("glob"),
+        arguments.get("dirs_only", False),
+        ENTRIES,
+    )
+    is_filtered = "glob" in arguments
+    lines = [f"{listing.path or '.'}/  ({_count(listing.total, 'entry', 'entries')})"]
+    lines += [_entry_line(entry, listing.path, whole_path=is_filtered) for entry in listing.entries]
+    if listing.is_cut:
+        lines.append(f"{listing.total - len(listing.entries):,} more not shown: narrow with path, glob or depth")
+    return call.session.results.answer(TextPages("\n".join(lines)), reply_bytes(arguments))
+
+
+def _part(root: VaultRoot, path: str, arguments: Mapping[str, Any], **changes: Any) -> TextPart:
+    wanted = {**arguments, **changes}
+    return read_text(
+        root,
+        path,
+        start_line=wanted.get("start_line"),
+        end_line=wanted.get("end_line"),
+        pattern=wanted.get("grep"),
+        context=wanted.get("grep_context", GREP_CONTEXT),
+        most_matches=wanted.get("max_matches"),
+        most_chars=wanted.get("max_chars"),
+        heading=wanted.get("heading"),
+    )
+
+
+def _extent(part: TextPart, arguments: Mapping[str, Any]) -> str:
+    """What part of the file an answer holds, in words."""
+    lines = _count(part.total_lines, "line")
+    if "grep" in arguments:
+        text = f"{_count(part.matches, 'match', 'matches')} in {lines}"
+    elif part.is_numbered or part.is_cut:
+        text = f"lines {part.first_line}-{part.last_line} of {part.total_lines:,}"
+    else:
+        text = lines
+    return text if part.is_utf8 else f"{text}; not UTF-8, odd bytes are shown as \ufffd"
+
+
+def _first_part(root: VaultRoot, part: TextPart, arguments: Mapping[str, Any], room: int) -> str:
+    """As many numbered lines as fit, below the outline where the whole file was asked for, then the next call."""
+    contents: list[str] = []
+    if not part.is_numbered:
+        contents = _outline_lines(part.text)
+        part = _part(root, part.path, arguments, start_line=1, end_line=min(part.total_lines, room), max_chars=None)
+    room -= sum(wire_bytes(line) + 2 for line in contents)
+    shown = fitting(part.text, room)
+    if "\n" not in shown:
+        line = part.text.split("\n", 1)[0]
+        shown = (
+            f"{fitting(line, room - 80)}… ({len(line):,} characters in this line)" if len(shown) < len(line) else line
+        )
+    shown = shown.rstrip("\n")
+    last = part.first_line + shown.count("\n")
+    head = f"{part.path}  (lines {part.first_line}-{last} of {part.total_lines:,})"
+    more = [] if last >= part.last_line else [_next_part(part, arguments, last)]
+    if not more and contents and last < part.total_lines:
+        more = [_next_part(part, arguments, last)]
+    return "\n".join([head, *contents, shown, *more])
+
+
+def _outline_lines(text: str) -> list[str]:
+    headings = outline(text)
+    if not headings:
+        return []
+    lines = [f"  {item.line}: {'#' * item.level} {item.text[:OUTLINE_CHARS]}" for item in headings[:OUTLINE_SHOWN]]
+    if len(headings) > OUTLINE_SHOWN:
+        lines.append(f"  … {len(headings) - OUTLINE_SHOWN} more headings")
+    return ["outline (line: heading):", *lines, "text:"]
+
+
+def _next_part(part: TextPart, arguments: Mapping[str, Any], last: int) -> str:
+    """How to go on after the line ``last``: the exact call."""
+    is_bounded = "end_line" in arguments or "heading" in arguments
+    end = f", end_line={part.last_line}" if is_bounded and not part.is_cut else ""
+    name = part.path.replace("\\", "\\\\").replace('"', '\\"')
+    until = part.last_line if end else part.total_lines
+    return f'{_count(until - last, "more line")}: read_source(file_path="{name}", start_line={last + 1}{end})'
+
+
+def _resolved(session: Session, name: str) -> tuple[VaultRoot, str]:
+    """The folder and the path of the file at ``name``, or of the one note called so.
+
+    Raises:
+        MissingFileError: neither; ParameterError: several notes are called so.
+    """
+    root = session.folder()
+    try:
+        return root, root.stat(name).path
+    except MissingFileError as missing:
+        try:
+            found = notes_named(session.vault().current(), name)
+        except (StillBuilding, VaultgraphError):
+            raise missing from None  # without a graph there are no names
+        if not found:
+            raise missing from None
+    if len(found) > 1:
+        listed = "\n".join(f"  {path}" for path in found[:SHOWN])
+        more = f"\n  … {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+        raise ParameterError(
+            f"{len(found)} notes are called `{name}`; ask for one by its path:\n{listed}{more}",
+            {"name": "file_path", "reason": "ambiguous", "candidates": found[:SHOWN]},
+        )
+    return root, found[0]
+
+
+def _grep_lines(found: line_search.GrepResult, *, has_context: bool) -> Iterator[str]:
+    """``path:12:text`` for matches, ``path-11-text`` for context, ``--`` between groups that do not touch."""
+    before: line_search.GrepLine | None = None
+    for line in found.lines:
+        if has_context and before and (before.path != line.path or line.line > before.line + 1):
+            yield "--"
+        mark = ":" if line.is_match else "-"
+        yield f"{line.path}{mark}{line.line}{mark}{line.text}"
+        before = line
+
+
+def _grep_summary(found: line_search.GrepResult) -> Iterator[str]:
+    """What was found, what is not shown, and which files were not searched as text."""
+    files = _count(found.files_searched, "file")
+    if found.total:
+        yield f"{_count(found.total, 'matching line')} in {found.files_with_matches:,} of {files}"
+    else:
+        yield f"no match in {files}"
+    if found.total > found.shown:
+        yield f"{found.total - found.shown:,} more not shown: raise max_results, or narrow with glob"
+    if found.not_utf8:
+        yield f"not UTF-8, searched with odd bytes replaced: {_listed(found.not_utf8)}"
+    skipped = [f"{path} ({reason})" for path, reason in found.skipped if reason != "binary"]
+    if skipped:
+        yield f"not searched: {_listed(skipped)}"
+
+
+def _entry_line(entry: Entry, folder: str, *, whole_path: bool) -> str:
+    """One line of a tree; with ``whole_path`` the path below ``folder``, for entries without their parents."""
+    name = entry.path.removeprefix(f"{folder}/") if whole_path else entry.path.rsplit("/", 1)[-1]
+    indent = "" if whole_path else "  " * (entry.depth - 1)
+    return f"{indent}{name}/" if entry.is_folder else f"{indent}{name}  {entry.size_bytes:,}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+def _count(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
