@@ -1,0 +1,108 @@
+"""Bodies to one row a line, with what each line looks like on its own.
+
+Third step of reading notes, all bodies at once. A flag says what the line would be at the top level of a document
+(a heading, a fence, a list item); whether it really is one depends on the regions around it, which `regions` decides.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+_SPECIAL: Final = r"^[ \t]*(?:[#`~%$<>*+\-=_0-9|:\[]|$)"
+_OPEN_SYNTAX: Final = r"\[\[|\]\(|://|#[^\s#]"
+
+_MARKER: Final = r"(?:[-*+]|[0-9]{1,9}[.)])"
+_PREFIX: Final = rf"[ \t>]*(?:{_MARKER}[ \t]+[ \t>]*)*"
+_FENCE: Final = r"(?:`{3,}[^`]*|~{3,}.*)$"
+_HTML_NAMES: Final = (
+    "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|"
+    "fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|head|header|hr|html|iframe|legend|li|link|"
+    "main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|"
+    "title|tr|track|ul"
+)
+_HTML_BLOCK: Final = rf"</?(?i:{_HTML_NAMES})(?:[ \t>]|/>|$)"
+_HTML_VERBATIM: Final = r"<(?i:script|pre|style|textarea)(?:[ \t>]|$)|<\?|<![A-Za-z]|<!\[CDATA\["
+_HTML_LONE: Final = (
+    r"(?:<[A-Za-z][A-Za-z0-9-]*"
+    r"(?:[ \t]+[A-Za-z_:][A-Za-z0-9_.:-]*(?:[ \t]*=[ \t]*(?:\"[^\"]*\"|'[^']*'|[^ \t\"'=<>`]+))?)*[ \t]*/?>"
+    r"|</[A-Za-z][A-Za-z0-9-]*[ \t]*>)[ \t]*$"
+)
+_CELL: Final = r"[ \t]*:?-+:?[ \t]*"
+
+# name, first characters (after blank space) of the lines it is looked for in, pattern
+_FLAGS: Final = (
+    ("heading", "#", r"^ {0,3}#{1,6}(?:[ \t]|$)"),
+    ("fence", "`~", f"^{_FENCE}"),
+    ("inner_fence", "`~>-*+0123456789", f"^{_PREFIX}{_FENCE}"),
+    ("percent", "%", r"^ {0,3}%%(?:[^%]|%[^%])*%?$"),
+    ("dollar", "$", r"^ {0,3}\$\$(?:[^$]|\$[^$])*\$?$"),
+    ("html_comment", "<", r"^<!--"),
+    ("html_block", "<", f"^{_HTML_BLOCK}"),
+    ("html_lone", "<", f"^{_HTML_LONE}"),
+    ("html_verbatim", "<", f"^(?:{_HTML_VERBATIM})"),
+    ("inner_html", "<>-*+0123456789", rf"^{_PREFIX}(?:<!--|{_HTML_BLOCK}|{_HTML_VERBATIM})"),
+    ("list_item", "-*+0123456789", rf"^[ \t]*{_MARKER}(?:[ \t]|$)"),
+    ("quote", ">", "^"),
+    ("rule", "-*_", r"^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$"),
+    ("underline", "-=", r"^ {0,3}(?:=+|-+)[ \t]*$"),
+    ("delimiter_row", "-|:>", rf"^[ \t>]*(?:\|{_CELL}(?:\|{_CELL})*\|?|{_CELL}(?:\|{_CELL})+\|?)[ \t]*$"),
+    ("definition", "[>", r"^[ \t>]*\[[^\]\[\^][^\]\[]*\]:"),
+    ("footnote", "[", r"^ {0,3}\[\^[^\]\[]+\]:"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Every line of every body, in order.
+
+    ``text``: String, without line ends. ``body``: int64[lines], the body of each line. ``first``: int64[bodies + 1], the
+    row of each body's first line. ``flags``: bool[lines] by name; `blank`, `indented` (a column of 4 or more), `open`
+    (may hold a link or a tag) and those of the table above.
+    """
+
+    text: pl.Series
+    body: IntArray
+    first: IntArray
+    flags: dict[str, BoolArray]
+
+
+def split_lines(bodies: Sequence[str]) -> Lines:
+    """One row a line of all ``bodies``, whose line ends are LF."""
+    split = pl.Series("text", bodies, dtype=pl.String).str.split("\n")
+    counts = split.list.len().to_numpy().astype(np.int64)
+    text = split.explode()
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    return Lines(text, np.repeat(np.arange(len(counts)), counts), first, _flags(text))
+
+
+def _flags(text: pl.Series) -> dict[str, BoolArray]:
+    column = pl.col("text")
+    frame = text.to_frame().select(
+        open=column.str.contains(_OPEN_SYNTAX),
+        special=column.str.contains(_SPECIAL),
+        indented=column.str.starts_with("    ")
+        | (column.str.starts_with("\t") | column.str.contains(r"^ {1,3}\t")),
+    )
+    flags = {name: frame[name].to_numpy() for name in ("open", "indented")}
+    rows = np.flatnonzero(frame["special"].to_numpy())
+    some = text.gather(rows)
+    lead = some.str.strip_chars_start(" \t").str.slice(0, 1)
+    flags["blank"] = _spread(rows, (lead == "").to_numpy(), len(text))
+    for name, characters, pattern in _FLAGS:
+        chosen = np.flatnonzero(lead.is_in(list(characters)).to_numpy())
+        found = some.gather(chosen).str.contains(pattern).to_numpy()
+        flags[name] = _spread(rows[chosen], found, len(text))
+    return flags
+
+
+def _spread(rows: IntArray, found: BoolArray, size: int) -> BoolArray:
+    spread = np.zeros(size, dtype=np.bool_)
+    spread[rows[found]] = True
+    return spread

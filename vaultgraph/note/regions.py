@@ -1,0 +1,165 @@
+"""Which lines are not scanned, and which bodies need the exact reader.
+
+State runs over marker lines only (fences, comment, math and HTML openers), which are few; everything between them is
+column work. Containers are not followed here: a body with a marker inside a list or quote, with possible indented code
+or with reference definitions is left to `structure`.
+"""
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from vaultgraph.note.lines import BoolArray, IntArray, Lines
+
+_CLOSER: Final = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
+_OPENER: Final = re.compile(r"`{3,}|~{3,}")
+_ITEM: Final = re.compile(r"( *)((?:[-*+]|[0-9]{1,9}[.)]) {1,4})(?=[^ ])")
+_NOT_PARAGRAPH: Final = ("blank", "heading", "rule", "underline", "fence", "percent", "dollar")
+_OPENERS: Final = ("fence", "percent", "dollar", "html_comment", "html_block", "html_lone")
+_CLOSED_BY: Final = {"percent": "%%", "dollar": "$$", "html_comment": "-->"}
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """``opaque``: bool[lines], lines of code, HTML, comments and math (not meaningful in hard bodies).
+
+    ``hard``: bool[bodies], bodies to be read by their exact block structure.
+    """
+
+    opaque: BoolArray
+    hard: BoolArray
+
+
+def find_regions(lines: Lines) -> Regions:
+    """The regions of all bodies at the top level, and the bodies for which that is not enough."""
+    flags = lines.flags
+    opaque = _opaque(lines)
+    hard_lines = (
+        (flags["inner_fence"] & ~flags["fence"])
+        | (flags["inner_html"] & ~flags["html_comment"] & ~flags["html_block"])
+        | flags["definition"]
+    ) & ~opaque
+    hard = np.zeros(len(lines.first) - 1, dtype=np.bool_)
+    hard[lines.body[hard_lines]] = True
+    hard[lines.body[_doubtful(lines, opaque, hard)]] = True
+    return Regions(opaque, hard)
+
+
+def after_break(lines: Lines) -> BoolArray:
+    """Lines with no paragraph text directly above, as far as the flags tell: the first of a body, or after a break."""
+    above = np.zeros(len(lines.body), dtype=np.bool_)
+    for name in _NOT_PARAGRAPH:
+        above |= lines.flags[name]
+    after = np.ones(len(above), dtype=np.bool_)
+    after[1:] = above[:-1]
+    after[lines.first[:-1]] = True
+    return after
+
+
+def _opaque(lines: Lines) -> BoolArray:
+    size = len(lines.body)
+    kinds = np.zeros(size, dtype=np.uint8)
+    for code, name in reversed(list(enumerate(_OPENERS, start=1))):
+        kinds[lines.flags[name]] = code
+    rows = np.flatnonzero(kinds)
+    steps = np.zeros(size + 1, dtype=np.int32)
+    if not len(rows):
+        return np.zeros(size, dtype=np.bool_)
+    closers = _Closers(lines)
+    free = after_break(lines)[rows].tolist()
+    ends = lines.first[lines.body[rows] + 1].tolist()
+    at = -1
+    # row loop: regions depend on the one before; marker lines only
+    for row, code, is_free, body_end in zip(rows.tolist(), kinds[rows].tolist(), free, ends, strict=True):
+        if row < at:
+            continue
+        kind = _OPENERS[code - 1]
+        if kind in {"percent", "html_lone"} and not is_free and row != at:
+            continue
+        end = closers.end_of(kind, row, body_end)
+        if end > row:
+            steps[row] += 1
+            steps[end] -= 1
+            at = end
+    return np.cumsum(steps[:-1]) > 0
+
+
+class _Closers:
+    """Where regions end; the sorted rows of each closer are found when first asked for."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._rows: dict[str, list[int]] = {}
+        fences = np.flatnonzero(lines.flags["fence"] | lines.flags["inner_fence"])
+        self._fences: list[int] = fences.tolist()
+        self._fence_texts: list[str] = lines.text.gather(fences).to_list()
+
+    def end_of(self, kind: str, row: int, body_end: int) -> int:
+        """The row after the region opened at ``row``; ``row`` itself where it turns out not to be one."""
+        if kind == "fence":
+            return self._fence_end(row, body_end)
+        if kind in {"html_block", "html_lone"}:
+            return self._next("blank", row, body_end)
+        found = self._next(kind, row if kind == "html_comment" else row + 1, body_end)
+        if found < body_end:
+            return found + 1
+        return body_end if kind == "html_comment" else row
+
+    def _fence_end(self, row: int, body_end: int) -> int:
+        index = bisect_left(self._fences, row)
+        opener = _OPENER.match(self._fence_texts[index])
+        mark = opener.group() if opener is not None else "```"
+        # row loop: fence lines up to the closer, which the caller then skips
+        for number in range(index + 1, len(self._fences)):
+            if self._fences[number] >= body_end:
+                break
+            closer = _CLOSER.fullmatch(self._fence_texts[number])
+            if closer is not None and closer[1].startswith(mark):
+                return self._fences[number] + 1
+        return body_end
+
+    def _next(self, kind: str, row: int, body_end: int) -> int:
+        if kind not in self._rows:
+            flag = self._lines.flags["blank"] if kind == "blank" else self._holding(_CLOSED_BY[kind])
+            self._rows[kind] = np.flatnonzero(flag).tolist()
+        rows = self._rows[kind]
+        index = bisect_left(rows, row)
+        return min(rows[index], body_end) if index < len(rows) else body_end
+
+    def _holding(self, text: str) -> BoolArray:
+        return self._lines.text.str.contains(text, literal=True).to_numpy()
+
+
+def _doubtful(lines: Lines, opaque: BoolArray, hard: BoolArray) -> IntArray:
+    """First lines of what may be indented code and holds something that would be read, where a list may be open."""
+    flags = lines.flags
+    starts = flags["indented"] & ~flags["blank"] & ~opaque & ~hard[lines.body] & after_break(lines)
+    rows = np.flatnonzero(starts)
+    if not len(rows):
+        return rows
+    solid = np.flatnonzero(~flags["blank"])
+    run_starts = np.flatnonzero(starts | (~flags["blank"] & after_break(lines)))
+    has_open = np.logical_or.reduceat(flags["open"], run_starts)
+    rows = rows[has_open[np.searchsorted(run_starts, rows)]]
+    before = np.searchsorted(solid, rows) - 1
+    above = np.where(before >= 0, solid[before], 0)
+    is_first = (before < 0) | (lines.body[above] != lines.body[rows])
+    texts, tops = lines.text.gather(rows).to_list(), lines.text.gather(above).to_list()
+    sure = is_first | starts[above]
+    # row loop: stretches that may be indented code and hold a link or tag; few in any vault
+    keep = [
+        bool(is_sure) or not _continues_item(text, top) for text, top, is_sure in zip(texts, tops, sure, strict=True)
+    ]
+    return rows[np.array(keep, dtype=np.bool_)]
+
+
+def _continues_item(text: str, above: str) -> bool:
+    """Whether an indented line after a gap is plainly the content of the list item above it, so no code."""
+    item = _ITEM.match(above)
+    if item is None or "\t" in text[: len(text) - len(text.lstrip())]:
+        return False
+    indent, content = len(text) - len(text.lstrip(" ")), item.end()
+    return content <= indent < content + 4 or indent == len(item[1])

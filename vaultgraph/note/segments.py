@@ -1,0 +1,173 @@
+"""Headings, block ids and the stretches of inline text of all bodies.
+
+Joins the two readers of block structure: `regions` (columns, for nearly all bodies) and `structure` (exact, for the
+rest). A segment is what inline syntax may span: a paragraph, a list item's text, a heading, a table row. Only segments
+that may hold a link or a tag are given.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from vaultgraph.note.lines import BoolArray, IntArray, Lines, split_lines
+from vaultgraph.note.regions import Regions, find_regions
+from vaultgraph.note.structure import Structure, structures_of
+
+_BLOCK_ID: Final = r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$"
+_QUOTE_MARKS: Final = r"^[ \t]*(?:>[ \t]?)+"
+_HEADING_MARKS: Final = r"^ {0,3}#{1,6}(?:[ \t]+|$)"
+_CLOSING_MARKS: Final = r"(?:^|[ \t])[ \t]*#+[ \t]*$"
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Inline text in order of ``row``.
+
+    ``text``: row Int64 (line of the batch it starts on), body Int64, text String. ``headings``: row, body, level UInt8,
+    text. ``blocks``: row, body, id. ``references``: by body, where there are any. All frames are sorted by row.
+    """
+
+    text: pl.DataFrame
+    headings: pl.DataFrame
+    blocks: pl.DataFrame
+    references: Mapping[int, Mapping[str, tuple[str, str]]]
+
+
+def find_segments(bodies: Sequence[str]) -> tuple[Lines, Segments]:
+    """The lines and the inline text of all ``bodies``, whose line ends are LF."""
+    lines = split_lines(bodies)
+    regions = find_regions(lines)
+    hard = np.flatnonzero(regions.hard).tolist()
+    exact = dict(zip(hard, structures_of([bodies[body] for body in hard]), strict=True))
+    quick_text, quick_headings, readable = _quick(lines, regions)
+    slow_text, slow_headings = _exact(lines, exact, readable)
+    segments = Segments(
+        text=pl.concat([quick_text, slow_text]).sort("row"),
+        headings=pl.concat([quick_headings, slow_headings]).sort("row"),
+        blocks=_blocks(lines, readable),
+        references={body: structure.references for body, structure in exact.items() if structure.references},
+    )
+    return lines, segments
+
+
+def _quick(lines: Lines, regions: Regions) -> tuple[pl.DataFrame, pl.DataFrame, BoolArray]:
+    """Segments and headings of the bodies that are not hard, and which lines are readable text."""
+    flags = lines.flags
+    readable = ~(flags["blank"] | regions.opaque | flags["rule"] | flags["underline"] | regions.hard[lines.body])
+    starts = _starts(lines, readable)
+    rows = np.flatnonzero(readable)
+    first = np.flatnonzero(starts[rows])
+    sizes = np.diff(np.append(first, len(rows)))
+    underlines = _underlines(lines, regions, readable, starts)
+    is_heading = flags["heading"] & readable
+    has_open = np.logical_or.reduceat(flags["open"][rows], first) if len(rows) else np.zeros(0, np.bool_)
+    text = _joined(lines, rows, first[has_open], sizes[has_open])
+    return text, _headings(lines, is_heading, underlines, rows, first, sizes), readable
+
+
+def _starts(lines: Lines, readable: BoolArray) -> BoolArray:
+    """Readable lines that begin a segment."""
+    flags = lines.flags
+    starts = np.ones(len(readable), dtype=np.bool_)
+    starts[1:] = ~readable[:-1] | flags["heading"][:-1] | (flags["quote"][1:] & ~flags["quote"][:-1])
+    starts[lines.first[:-1]] = True
+    starts |= flags["heading"] | flags["list_item"] | flags["footnote"]
+    starts &= readable
+    delimiters = np.flatnonzero(flags["delimiter_row"] & readable)
+    if len(delimiters):
+        # every row of a table is its own: a code span never runs from one cell into another
+        number = np.cumsum(starts)
+        starts |= readable & np.isin(number, number[delimiters])
+    return starts
+
+
+def _underlines(lines: Lines, regions: Regions, readable: BoolArray, starts: BoolArray) -> IntArray:
+    """Rows that make the paragraph above a setext heading."""
+    flags = lines.flags
+    rows = np.flatnonzero(flags["underline"] & ~regions.opaque & ~regions.hard[lines.body])
+    rows = rows[rows > 0]
+    rows = rows[readable[rows - 1] & (lines.body[rows - 1] == lines.body[rows]) & ~flags["heading"][rows - 1]]
+    begins = np.flatnonzero(starts)
+    if not len(rows):
+        return rows
+    top = begins[np.searchsorted(begins, rows - 1, side="right") - 1]
+    other = flags["list_item"] | flags["quote"] | flags["footnote"] | flags["delimiter_row"]
+    return rows[~other[top] & ~flags["delimiter_row"][rows - 1]]
+
+
+def _joined(lines: Lines, rows: IntArray, first: IntArray, sizes: IntArray) -> pl.DataFrame:
+    """The text of the segments at positions ``first`` of ``rows``, ``sizes`` lines each."""
+    starts = rows[first]
+    offsets = np.cumsum(sizes) - sizes
+    chosen = rows[np.repeat(first - offsets, sizes) + np.arange(sizes.sum())]
+    frame = pl.DataFrame(
+        {
+            "segment": np.repeat(np.arange(len(first)), sizes),
+            "text": lines.text.gather(chosen),
+            "quote": lines.flags["quote"][chosen],
+        }
+    ).with_columns(
+        text=pl.when("quote").then(pl.col("text").str.replace(_QUOTE_MARKS, "")).otherwise("text"),
+    )
+    several = np.repeat(sizes > 1, sizes)
+    single = frame.filter(pl.Series(~several)).select("segment", "text")
+    joined = (
+        frame.filter(pl.Series(several)).group_by("segment", maintain_order=True).agg(pl.col("text").str.join("\n"))
+    )
+    text = pl.concat([single, joined]).sort("segment")["text"]
+    return pl.DataFrame({"row": starts, "body": lines.body[starts], "text": text})
+
+
+def _headings(
+    lines: Lines, is_heading: BoolArray, underlines: IntArray, rows: IntArray, first: IntArray, sizes: IntArray
+) -> pl.DataFrame:
+    at = np.flatnonzero(is_heading)
+    hashes = lines.text.gather(at)
+    marked = pl.DataFrame(
+        {
+            "row": at,
+            "body": lines.body[at],
+            "level": hashes.str.strip_chars_start(" ").str.extract("^(#+)").str.len_bytes().cast(pl.UInt8),
+            "text": hashes.str.replace(_HEADING_MARKS, "").str.replace(_CLOSING_MARKS, "").str.strip_chars(" \t"),
+        }
+    )
+    if not len(underlines):
+        return marked
+    segment = np.searchsorted(rows[first], underlines - 1, side="right") - 1
+    text = _joined(lines, rows, first[segment], sizes[segment])
+    levels = lines.text.gather(underlines).str.contains("=", literal=True)
+    lined = text.select(
+        "row",
+        "body",
+        pl.when(levels).then(1).otherwise(2).cast(pl.UInt8).alias("level"),
+        pl.col("text").str.replace_all(r"[ \t]*\n[ \t]*", " ").str.strip_chars(" \t").alias("text"),
+    )
+    return pl.concat([marked, lined])
+
+
+def _exact(lines: Lines, exact: Mapping[int, Structure], readable: BoolArray) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Segments and headings of the hard bodies; marks their lines of inline text as readable."""
+    found: list[tuple[int, int, str, int]] = []
+    # row loop: text blocks of the few bodies read exactly
+    for body, structure in exact.items():
+        offset = int(lines.first[body])
+        for block in structure.blocks:
+            readable[offset + block.start : offset + block.end] = True
+            found.append((offset + block.start, body, block.text, block.level))
+    schema = {"row": pl.Int64, "body": pl.Int64, "text": pl.String, "level": pl.UInt8}
+    frame = pl.DataFrame(found, schema=schema, orient="row")
+    headings = frame.filter(pl.col("level") > 0).select(
+        "row", "body", "level", pl.col("text").str.replace_all(r"[ \t]*\n[ \t]*", " ")
+    )
+    return frame.select("row", "body", "text"), headings
+
+
+def _blocks(lines: Lines, readable: BoolArray) -> pl.DataFrame:
+    carets = np.flatnonzero(lines.text.str.contains("^", literal=True).to_numpy() & readable)
+    frame = pl.DataFrame(
+        {"row": carets, "body": lines.body[carets], "id": lines.text.gather(carets).str.extract(_BLOCK_ID)}
+    )
+    return frame.drop_nulls("id")

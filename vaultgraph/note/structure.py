@@ -1,0 +1,92 @@
+"""The exact block structure of one body, by markdown-it-py with Obsidian's two block kinds of its own.
+
+The slow path of reading, for bodies whose lines cannot be judged one by one: fences inside lists and quotes, possible
+indented code, reference definitions. It gives the stretches of inline text and the headings; inline syntax is not read
+here. About 100 µs a kilobyte.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+
+MOST_NESTING: Final = 60  # containers inside containers; deeper content is not read
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """A stretch of inline text: 0-based half-open lines of the body, and the text without list and quote markers.
+
+    ``level`` is 0 for a paragraph, 1…6 for a heading at the top level.
+    """
+
+    start: int
+    end: int
+    text: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The inline text of a body in order, and its reference definitions (label as markdown-it normalises it)."""
+
+    blocks: list[TextBlock]
+    references: Mapping[str, tuple[str, str]]  # label: (destination, decoded; title)
+
+
+def structures_of(bodies: Sequence[str]) -> list[Structure]:
+    """Parse each body (line ends LF) into blocks of inline text; code, HTML, comments and math are left out."""
+    if not bodies:
+        return []
+    parser = MarkdownIt("commonmark", {"maxNesting": MOST_NESTING})
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    parser.block.ruler.before("fence", "math_block", _math_block, {"alt": ["paragraph", "reference", "blockquote"]})
+    parser.block.ruler.before("fence", "comment_block", _comment_block, {"alt": []})
+    return [_structure(parser, body) for body in bodies]
+
+
+def _structure(parser: MarkdownIt, body: str) -> Structure:
+    environment: dict[str, Any] = {}
+    tokens = parser.parse(body, environment)
+    blocks: list[TextBlock] = []
+    # row loop: the block tokens of one body
+    for before, token in zip([None, *tokens[:-1]], tokens, strict=True):
+        if token.type == "inline" and token.map is not None:
+            is_heading = before is not None and before.type == "heading_open" and before.level == 0
+            level = int(before.tag[1:]) if before is not None and is_heading else 0
+            blocks.append(TextBlock(token.map[0], token.map[1], token.content, level))
+    references = {
+        label: (unquote(found["href"], errors="replace"), found.get("title") or "")
+        for label, found in environment.get("references", {}).items()
+    }
+    return Structure(blocks, references)
+
+
+def _math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """`$$` at the start of a line up to the next `$$`; may interrupt a paragraph."""
+    return _delimited(state, start_line, end_line, silent, "$$")
+
+
+def _comment_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """`%%` at the start of a line up to the next `%%`; directly below a paragraph it is an inline comment instead."""
+    return _delimited(state, start_line, end_line, silent, "%%")
+
+
+def _delimited(state: StateBlock, start_line: int, end_line: int, silent: bool, fence: str) -> bool:
+    start = state.bMarks[start_line] + state.tShift[start_line]
+    line = state.src[start : state.eMarks[start_line]]
+    if not line.startswith(fence) or fence in line[2:] or state.is_code_block(start_line):
+        return False
+    # row loop: the lines of one block
+    for number in range(start_line + 1, end_line):
+        if state.sCount[number] < state.blkIndent and not state.isEmpty(number):
+            return False
+        if fence in state.src[state.bMarks[number] : state.eMarks[number]]:
+            if not silent:
+                state.line = number + 1
+                state.push(f"{fence}_block", "", 0).map = [start_line, number + 1]
+            return True
+    return False

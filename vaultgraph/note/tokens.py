@@ -1,0 +1,161 @@
+"""Links, embeds and tags of all segments at once, by polars' regular expressions.
+
+One alternation in order of precedence reads each segment from left to right, so code spans, comments and escapes take
+their text out of play. What an alternation cannot judge goes to the exact scan of `inline`; both give the same columns.
+`links` turns them into rows of the RecordTable.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from vaultgraph.note.inline import References, TokenKind, scan_inline
+from vaultgraph.note.patterns import (
+    AUTOLINK,
+    HTML_TAG,
+    LINK_TAIL,
+    PLAIN_TEXT,
+    PUNCTUATION,
+    SPACE,
+    TAG_CHARS,
+    URL,
+    URL_START,
+    WIKILINK,
+)
+from vaultgraph.note.segments import Segments
+
+MOST_BYTES: Final = 4096  # longer segments are scanned exactly: the alternation may look ahead to the end each time
+
+_ESCAPE: Final = rf"\\{PUNCTUATION}"
+_LINK: Final = rf"!?\[{PLAIN_TEXT}\]{LINK_TAIL}"
+_TOKEN: Final = "|".join(
+    (
+        rf"(?:\A|[{SPACE}]|{_ESCAPE})#{TAG_CHARS}+",
+        _ESCAPE,
+        "`[^`]+`",
+        r"<!--(?s:.*?)-->",
+        AUTOLINK,
+        HTML_TAG,
+        WIKILINK,
+        _LINK,
+        rf"(?:\A|{URL_START}){URL}",
+        r"\n",
+    )
+)
+_DIFFICULT: Final = r"``|\$[^$]*\$|\][^\[\]]*\]\(|<[^\[\]]*\]\("
+_COLUMNS: Final = pl.Schema(
+    {
+        "segment": pl.UInt32,
+        "line": pl.Int64,  # of the batch
+        "kind": pl.UInt8,
+        "is_embed": pl.Boolean,
+        "name": pl.String,
+        "text": pl.String,
+        "title": pl.String,
+    }
+)
+
+
+def find_tokens(segments: Segments) -> pl.DataFrame:
+    """Every link, embed and tag: segment (row of ``segments.text``), line (row of the batch), kind and raw parts.
+
+    In order of segment and position.
+    """
+    frame = segments.text.with_row_index("segment")
+    exact = difficult(segments)
+    quick = _quick(frame.filter(~exact))
+    slow = _slow(frame.filter(exact), segments.references)
+    return pl.concat([quick, slow]).sort("segment", maintain_order=True)
+
+
+def difficult(segments: Segments) -> pl.Series:
+    """Which segments the column scan leaves to the exact one."""
+    text = pl.col("text")
+    referring = pl.col("body").is_in(list(segments.references)) & text.str.contains("[", literal=True)
+    return segments.text.select(
+        difficult=(text.str.len_bytes() > MOST_BYTES) | text.str.contains(_DIFFICULT) | referring
+    )["difficult"]
+
+
+def _quick(frame: pl.DataFrame) -> pl.DataFrame:
+    found = (
+        frame.select("segment", "row", raw=pl.col("text").str.extract_all(_TOKEN)).explode("raw").drop_nulls("raw")
+    )
+    ends = found["raw"].str.count_matches("\n", literal=True).to_numpy().astype(np.int64)
+    segment = found["segment"].to_numpy()
+    before = np.cumsum(ends) - ends
+    is_first = np.ones(len(segment), dtype=np.bool_)
+    is_first[1:] = segment[1:] != segment[:-1]
+    base = before[is_first][np.cumsum(is_first) - 1] if len(segment) else before
+    raw = pl.col("raw")
+    found = found.with_columns(
+        line=pl.col("row") + pl.Series(before - base, dtype=pl.Int64) + raw.str.starts_with("\n").cast(pl.Int64)
+    ).with_row_index("order")
+    kinds = [_wikilinks(found), *_links_and_addresses(found), _tags(found)]
+    return pl.concat(kinds).sort("order").select(_COLUMNS.names())
+
+
+def _wikilinks(found: pl.DataFrame) -> pl.DataFrame:
+    raw = pl.col("raw")
+    embed = raw.str.starts_with("![[")
+    inner = pl.when(embed).then(raw.str.slice(3)).otherwise(raw.str.slice(2)).str.strip_suffix("]]")
+    return _shaped(found.filter(embed | raw.str.starts_with("[[")), TokenKind.WIKILINK, embed=embed, name=inner)
+
+
+def _links_and_addresses(found: pl.DataFrame) -> list[pl.DataFrame]:
+    raw = pl.col("raw")
+    bracketed = raw.str.contains(r"\A!?\[(?:[^\[]|\z)")
+    groups = pl.col("groups").struct
+    parts = found.filter(bracketed).with_columns(groups=raw.str.extract_groups(rf"\A!?\[({PLAIN_TEXT})\]{LINK_TAIL}\z"))
+    is_link = groups.field("1").is_not_null()
+    title = pl.coalesce(groups.field("4"), groups.field("5"), groups.field("6"))
+    links = _shaped(
+        parts.filter(is_link),
+        TokenKind.MARKDOWN,
+        embed=raw.str.starts_with("!"),
+        name=pl.coalesce(groups.field("2"), groups.field("3"), pl.lit("")),
+        text=groups.field("1"),
+        title=pl.when(title != "").then(title),
+    )
+    # a bare address may stand behind an opening bracket that is no link
+    others = pl.concat([found.filter(~bracketed), parts.filter(~is_link).drop("groups")])
+    address = others.with_columns(name=raw.str.extract(rf"\A(?:{URL_START})?((?i:https?)://[^{SPACE}<>]+)>?\z"))
+    return [links, _shaped(address.drop_nulls("name"), TokenKind.URL, name=pl.col("name"))]
+
+
+def _tags(found: pl.DataFrame) -> pl.DataFrame:
+    name = pl.col("raw").str.extract(rf"\A(?:[{SPACE}]|\\.)?#([^#]+)\z")
+    return _shaped(found.with_columns(name=name).drop_nulls("name"), TokenKind.TAG, name=pl.col("name"))
+
+
+def _shaped(
+    found: pl.DataFrame,
+    kind: TokenKind,
+    *,
+    name: pl.Expr,
+    embed: pl.Expr | None = None,
+    text: pl.Expr | None = None,
+    title: pl.Expr | None = None,
+) -> pl.DataFrame:
+    nothing = pl.lit(None, dtype=pl.String)
+    return found.select(
+        "order",
+        "segment",
+        "line",
+        kind=pl.lit(int(kind), dtype=pl.UInt8),
+        is_embed=pl.lit(False) if embed is None else embed,
+        name=name,
+        text=nothing if text is None else text,
+        title=nothing if title is None else title,
+    )
+
+
+def _slow(frame: pl.DataFrame, references: Mapping[int, References]) -> pl.DataFrame:
+    rows: list[tuple[int, int, int, bool, str, str | None, str | None]] = []
+    # row loop: segments the column scan cannot judge
+    for segment, row, body, text in frame.select("segment", "row", "body", "text").iter_rows():
+        for line, *parts in scan_inline(text, references.get(body, {})):
+            rows.append((segment, row + line, *parts))
+    return pl.DataFrame(rows, schema=_COLUMNS, orient="row")
