@@ -75,7 +75,7 @@ def _with_keys(files: pl.DataFrame) -> pl.DataFrame:
         name=last_part(paths),
         bare=without_md(last_part(paths)),
         key=keys,
-        bare_key=without_md(keys),
+        bare_key=keys.str.strip_suffix(".md"),
         has_extension=extension(paths).is_not_null(),
     ).select(
         "path",

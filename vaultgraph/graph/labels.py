@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from vaultgraph.graph.catalogue import Catalogue
-from vaultgraph.graph.names import WIKILINK, last_part, parent, without_md
+from vaultgraph.graph.names import WIKILINK, first_part, last_part, parent, without_md
 from vaultgraph.note.records import ValueKind
 from vaultgraph.profile.settings import Profile
 
@@ -54,5 +54,5 @@ def _top_folders(notes: pl.DataFrame) -> pl.Series:
     folder, stem = notes["folder"], notes["stem"]
     named_as_folder = last_part(folder) == stem
     place = pl.select(pl.when(named_as_folder & (folder != "")).then(parent(folder)).otherwise(folder)).to_series()
-    top = place.str.extract(r"^([^/]+)", 1)
-    return top.alias("folder")
+    top = first_part(place)
+    return pl.select(pl.when(top != "").then(top).alias("folder")).to_series()

@@ -13,7 +13,7 @@ import polars as pl
 from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.media import has_known_extension, media_of
 from vaultgraph.graph.names import extension, fold, relationship_types, without_md
-from vaultgraph.graph.resolve import WANTED, Mode, resolve
+from vaultgraph.graph.resolve import Mode, resolve
 from vaultgraph.note.records import LinkSyntax
 from vaultgraph.profile.settings import Profile
 
@@ -47,22 +47,28 @@ class LinkRows:
 
 def link_rows(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame, profile: Profile) -> LinkRows:
     """All links of the graph with their destinations; ``links``: record rows with ``file`` in place of ``note``."""
-    links = links.with_row_index("order")
-    is_url = pl.col("syntax") == LinkSyntax.URL
-    is_folder = (pl.col("syntax") == LinkSyntax.MARKDOWN) & pl.col("target").str.ends_with("/")
-    web = links.filter(is_url).with_columns(
-        destination=pl.lit(Destination.SOURCE.value, pl.UInt8), name="target", key="target", to=pl.lit(None, pl.Int64)
+    is_folder = (links["syntax"] == LinkSyntax.MARKDOWN) & links["target"].str.ends_with("/")
+    rows = links.filter(~is_folder).with_row_index("order")
+    is_self, is_web = pl.col("target") == "", pl.col("syntax") == LinkSyntax.URL
+    asked = rows.filter(~is_self & ~is_web)
+    found = _resolved(asked, catalogue, called).with_columns(asked["order"])
+    rows = rows.join(found, on="order", how="left", maintain_order="left").with_columns(
+        to=pl.when(is_self).then("file").otherwise("to"),
+        name=pl.when(is_web).then("target").otherwise("name"),
+        key=pl.when(is_web).then("target").otherwise("key"),
+        via=pl.col("via").fill_null(0),
+        is_ambiguous=pl.col("is_ambiguous").fill_null(False),
     )
-    inside = _resolved(links.filter(~is_url & ~is_folder), catalogue, called)
-    both = pl.concat([inside, web], how="diagonal").sort("order")
-    both = both.with_columns(via=pl.col("via").fill_null(0), is_ambiguous=pl.col("is_ambiguous").fill_null(False))
-    both = both.drop("target", "folder", "mode", strict=False).rename({"to": "target", "type": "stated_type"})
-    both = both.with_columns(is_image=_is_image(both, catalogue))
-    return LinkRows(both.with_columns(type=_types(both, profile)))
+    rows = rows.with_columns(destination=_destinations(catalogue))
+    # What is left without a name is a target like `.`: a folder, which no link means.
+    rows = rows.filter(pl.col("to").is_not_null() | (pl.col("name") != ""))
+    rows = rows.drop("target", "is_outside", "means_file").rename({"to": "target", "type": "stated_type"})
+    rows = rows.with_columns(is_image=_is_image(rows, catalogue))
+    return LinkRows(rows.with_columns(type=_types(rows, profile)))
 
 
 def _resolved(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> pl.DataFrame:
-    """Links with destination, to (file row), name, key, via, is_ambiguous; those that mean nothing are dropped."""
+    """What each link finds, row for row: to (file row), via, is_ambiguous, is_outside, means_file, name, key."""
     syntax = pl.col("syntax")
     mode = (
         pl.when(syntax == LinkSyntax.MARKDOWN)
@@ -72,40 +78,45 @@ def _resolved(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -
         .otherwise(Mode.WIKI.value)
         .cast(pl.UInt8)
     )
-    rows = links.with_columns(mode=mode, folder=catalogue.files["folder"].gather(links["file"]))
-    wanted = rows.filter(pl.col("target") != "").select(list(WANTED)).unique(maintain_order=True)
-    found = resolve(wanted, catalogue, called).rename({"file": "to"})
-    rows = rows.join(found, on=list(WANTED), how="left", maintain_order="left")
-    is_self = pl.col("target") == ""
-    rows = rows.with_columns(to=pl.when(is_self).then("file").otherwise("to")).filter(
-        pl.col("to").is_not_null() | pl.col("is_outside") | (pl.col("name") != "")
+    asked = links.select("target", folder=catalogue.files["folder"].gather(links["file"]), mode=mode)
+    found = resolve(asked, catalogue, called).rename({"file": "to"})
+    # Only what is not found needs a word on what it would have been.
+    lost = pl.DataFrame({"name": found.filter(pl.col("to").is_null())["name"].unique()})
+    suffix = extension(lost["name"])
+    lost = lost.with_columns(
+        is_known=has_known_extension(lost["name"]), is_file=suffix.is_not_null() & (suffix != "md").fill_null(False)
     )
-    in_catalogue = pl.col("to") < catalogue.note_count
-    destination = (
-        pl.when(pl.col("is_outside").fill_null(False))
+    loose = links["is_embed"] | links["syntax"].is_in([LinkSyntax.MARKDOWN, LinkSyntax.CANVAS])
+    found = found.join(lost, on="name", how="left", maintain_order="left")
+    found = found.with_columns(means_file=pl.col("is_known") | (loose & pl.col("is_file")))
+    is_concept = pl.col("to").is_null() & ~pl.col("is_outside") & ~pl.col("means_file")
+    return found.select(
+        "to",
+        "via",
+        "is_ambiguous",
+        "is_outside",
+        "means_file",
+        name=pl.when(is_concept).then(without_md(found["name"])).otherwise("name"),
+        key=pl.when(is_concept).then(pl.col("key").str.strip_suffix(".md")).otherwise("key"),
+    )
+
+
+def _destinations(catalogue: Catalogue) -> pl.Expr:
+    """The Destination of rows with syntax, to, is_outside and means_file."""
+    return (
+        pl.when(pl.col("syntax") == LinkSyntax.URL)
+        .then(Destination.SOURCE.value)
+        .when("is_outside")
         .then(Destination.OUTSIDE.value)
-        .when(in_catalogue)
+        .when(pl.col("to") < catalogue.note_count)
         .then(Destination.NOTE.value)
         .when(pl.col("to").is_not_null())
         .then(Destination.FILE.value)
-        .when(_means_file(rows))
+        .when("means_file")
         .then(Destination.MISSING.value)
         .otherwise(Destination.CONCEPT.value)
         .cast(pl.UInt8)
     )
-    rows = rows.with_columns(destination=destination)
-    is_concept = pl.col("destination") == Destination.CONCEPT
-    return rows.with_columns(
-        name=pl.when(is_concept).then(without_md(rows["name"])).otherwise("name"),
-        key=pl.when(is_concept).then(without_md(rows["key"])).otherwise("key"),
-    )
-
-
-def _means_file(rows: pl.DataFrame) -> pl.Series:
-    """Whether an unresolved target names a file: a known extension, or any but ``.md`` in an embed or Markdown link."""
-    suffix = extension(rows["name"])
-    loose = rows["is_embed"] | rows["syntax"].is_in([LinkSyntax.MARKDOWN, LinkSyntax.CANVAS])
-    return has_known_extension(rows["name"]) | (loose & suffix.is_not_null() & (suffix != "md").fill_null(False))
 
 
 def _is_image(rows: pl.DataFrame, catalogue: Catalogue) -> pl.Series:

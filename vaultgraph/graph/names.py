@@ -43,17 +43,25 @@ def relationship_types(keys: pl.Series) -> pl.Series:
 
 def parent(paths: pl.Series) -> pl.Series:
     """The folder of each path, ``""`` for the root."""
-    return paths.str.extract(r"^(.*)/", 1).fill_null("")
+    table = pl.DataFrame({"path": paths, "name": last_part(paths)})
+    return table.select(pl.col("path").str.strip_suffix(pl.col("name")).str.strip_suffix("/"))["path"]
 
 
 def last_part(paths: pl.Series) -> pl.Series:
     """The name after the last ``/``."""
-    return paths.str.extract(r"([^/]*)$", 1)
+    return paths.str.split("/").list.get(-1)
+
+
+def first_part(paths: pl.Series) -> pl.Series:
+    """The part before the first ``/``, the whole path where there is none."""
+    return paths.str.splitn("/", 2).struct.field("field_0")
 
 
 def without_md(paths: pl.Series) -> pl.Series:
     """Paths without a trailing ``.md`` of any case."""
-    return paths.str.replace(r"(?i)\.md$", "")
+    table = pl.DataFrame({"path": paths})
+    is_note = pl.col("path").str.tail(3).str.to_lowercase() == ".md"
+    return table.select(pl.when(is_note).then(pl.col("path").str.head(-3)).otherwise("path"))["path"]
 
 
 def extension(names: pl.Series) -> pl.Series:

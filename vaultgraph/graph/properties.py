@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import pyarrow as pa
 
 from vaultgraph.graph.coerce import cell_text
 from vaultgraph.graph.columns import VARIANT, Ids, Segment
@@ -57,8 +56,13 @@ def _with_text_lists(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _cells(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """One row a cell, sorted by key and node, with its code; and the list items, sorted, with their ``cell``."""
-    rows = rows.sort("key", "node", "ordinal")
-    starts = (rows["key"].ne_missing(rows["key"].shift(1)) | rows["node"].ne_missing(rows["node"].shift(1))).to_numpy()
+    # Keys are numbered first: sorting numbers is several times faster than sorting texts.
+    names = rows["key"].unique().sort()
+    numbers = pl.DataFrame({"key": names, "number_of_key": pl.int_range(len(names), dtype=pl.UInt32, eager=True)})
+    numbered = rows.join(numbers, on="key", how="left", maintain_order="left")
+    rows = numbered.sort("number_of_key", "node", "ordinal")
+    key, node = rows["number_of_key"].to_numpy().astype(np.int64), rows["node"].to_numpy()
+    starts = (np.diff(key, prepend=-1) != 0) | (np.diff(node, prepend=-1) != 0)
     cell = pl.Series("cell", np.cumsum(starts) - 1)
     first = rows.filter(pl.Series(starts)).select(
         "key", "node", "kind", "number", "real", "text", is_list=pl.col("ordinal") >= 0
@@ -99,11 +103,9 @@ def _lists_of(code: int, items: pl.DataFrame) -> tuple[Ids, pl.Series]:
     """(cell of each list, the lists) for all list cells whose items have the kind of ``code``."""
     kind = ValueKind(code - LIST_OF)
     chosen = items.filter(pl.col("kind") == kind)
-    cell = chosen["cell"].to_numpy()
-    first = np.flatnonzero(np.diff(cell, prepend=-1))
-    offsets = np.append(first, len(cell)).astype(np.int64)
-    grouped = pa.LargeListArray.from_arrays(pa.array(offsets), _typed(kind, chosen).to_arrow())
-    return cell[first], pl.Series(grouped)
+    values = pl.DataFrame({"cell": chosen["cell"], "values": _typed(kind, chosen)})
+    lists = values.group_by("cell", maintain_order=True).agg("values")
+    return lists["cell"].to_numpy(), lists["values"]
 
 
 def _typed(kind: ValueKind, cells: pl.DataFrame) -> pl.Series:

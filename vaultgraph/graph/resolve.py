@@ -13,7 +13,7 @@ import polars as pl
 from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.names import fold, slug, without_md
 
-OUTSIDE: Final = r"^(?:file:|[a-z]:[\\/]|\\\\)"
+OUTSIDE: Final = r"^(?:(?i:file):|[A-Za-z]:[\\/]|\\\\)"
 DOTTED: Final = r"(?:^|/)\.{1,2}(?:/|$)"
 
 
@@ -34,22 +34,27 @@ class Via(IntEnum):
     SLUG = 3
 
 
-WANTED: Final = pl.Schema({"target": pl.String, "folder": pl.String, "mode": pl.UInt8})
+ASKED: Final = pl.Schema({"target": pl.String, "folder": pl.String, "mode": pl.UInt8})
 
 
-def resolve(wanted: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> pl.DataFrame:
-    """Resolve distinct rows of WANTED (``folder`` is the source's, ``target`` without anchor and not empty).
+def resolve(asked: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> pl.DataFrame:
+    """Resolve rows of ASKED (``folder`` is the source's; ``target`` without anchor, not empty), repeats welcome.
 
-    ``called`` gives the other names of notes (see ``other_names``); empty switches them off. Gives ``wanted`` with
-    file Int64 (row in the catalogue, null where nothing matches), via UInt8, is_ambiguous and is_outside Boolean, name
+    ``called`` gives the other names of notes (see ``other_names``); empty switches them off. Gives, row for row: file
+    Int64 (row in the catalogue, null where nothing matches), via UInt8, is_ambiguous and is_outside Boolean, name
     String (the target as a vault path where it is relative, else as written) and key String (the folded name).
     """
-    placed = _placed(wanted)
+    names = _names(asked["target"].unique())
     full = _full_keys(catalogue)
-    found = _by_path(placed, full, _suffix_keys(full, placed))
-    return _by_other_names(found, called).select(
-        *wanted.columns, "file", "via", "is_ambiguous", "is_outside", "name", "key"
-    )
+    whole = full.sort("rank", "place").unique("key", keep="first", maintain_order=True).select("key", "file", "rank")
+    known = _known_names(names, full, whole, called)
+    rows = asked.join(known, on="target", how="left", maintain_order="left").with_row_index("at")
+    found = _found(rows)
+    if (crowded := found.filter("is_crowded")).height:
+        found = found.update(_beside(crowded, whole), on="at")
+    if (relative := rows.filter("is_relative")).height:
+        found = found.update(_relative(relative, whole), on="at", include_nulls=True)
+    return found.select("file", "via", "is_ambiguous", "is_outside", "name", "key")
 
 
 def other_names(catalogue: Catalogue, aliases: pl.DataFrame, titles: pl.Series) -> pl.DataFrame:
@@ -80,44 +85,35 @@ def other_names(catalogue: Catalogue, aliases: pl.DataFrame, titles: pl.Series) 
     )
 
 
-def _placed(wanted: pl.DataFrame) -> pl.DataFrame:
-    """Wanted rows with name, key, own_key (key in the source's folder), is_anchored (only an exact path will do)."""
+def _names(targets: pl.Series) -> pl.DataFrame:
+    """What distinct targets are by themselves: target, name, key, is_rooted, is_relative, is_outside."""
     target = pl.col("target").str.strip_chars()
-    rows = wanted.with_columns(
-        name=target,
+    names = pl.DataFrame({"target": targets}).select(
+        "target",
+        name=target.str.strip_chars("/"),
         is_rooted=target.str.starts_with("/"),
-        is_dotted=target.str.contains(DOTTED),
         is_relative=target.str.contains(r"^\.{1,2}(?:/|$)"),
-    ).with_row_index("at")
-    dotted = rows.filter(pl.col("is_dotted"))
-    rows = rows.with_columns(name=pl.col("name").str.strip_chars("/"), escapes=pl.lit(False))
-    if dotted.height:
-        rows = rows.update(_straightened(dotted), on="at")
-    rows = rows.with_columns(key=fold(rows["name"]), folder_key=fold(rows["folder"]))
-    return rows.select(
-        *wanted.columns,
-        "name",
-        "key",
-        own_key=pl.when(pl.col("folder_key") == "").then("key").otherwise(pl.format("{}/{}", "folder_key", "key")),
-        is_anchored=pl.col("is_rooted") | pl.col("is_relative") | (pl.col("mode") == Mode.CANVAS),
-        is_outside=pl.col("escapes") | pl.col("target").str.to_lowercase().str.contains(OUTSIDE),
+        is_outside=target.str.contains(OUTSIDE),
+    )
+    inner = names["name"].str.contains(DOTTED) & ~names["is_relative"]
+    if inner.any():
+        straight = _straightened(names.filter(inner)["name"]).rename({"path": "name", "straight": "plain"})
+        names = names.join(straight, on="name", how="left", maintain_order="left").with_columns(
+            name=pl.coalesce("plain", "name"),
+            is_outside=pl.col("is_outside") | pl.col("escapes").fill_null(False),
+        )
+    return names.with_columns(key=fold(names["name"])).select(
+        "target", "name", "key", "is_rooted", "is_relative", "is_outside"
     )
 
 
-def _straightened(dotted: pl.DataFrame) -> pl.DataFrame:
-    """Targets with ``.`` and ``..`` parts as plain vault paths: (at, name, escapes)."""
-    base = (
-        pl.when(pl.col("is_relative") & (pl.col("folder") != "")).then(pl.format("{}/", "folder")).otherwise(pl.lit(""))
-    )
-    joined = dotted.select("at", path=base + pl.col("name").str.strip_chars_start("/"))
-    shapes = joined["path"].unique(maintain_order=True)
+def _straightened(paths: pl.Series) -> pl.DataFrame:
+    """Distinct paths without ``.`` and ``..`` parts: (path, straight, escapes); one that climbs out keeps its form."""
+    shapes = paths.unique()
     # row loop: taking `..` steps is sequential; once for each distinct relative target with its folder
     straight = [_steps_taken(path) for path in shapes.to_list()]
-    table = pl.DataFrame(
-        {"path": shapes, "name": [path or "" for path in straight], "escapes": [path is None for path in straight]},
-        schema={"path": pl.String, "name": pl.String, "escapes": pl.Boolean},
-    )
-    return joined.join(table, on="path", how="left").select("at", "name", "escapes")
+    escapes = pl.Series([path is None for path in straight], dtype=pl.Boolean)
+    return pl.DataFrame({"path": shapes, "straight": pl.Series(straight, dtype=pl.String), "escapes": escapes})
 
 
 def _steps_taken(path: str) -> str | None:
@@ -141,11 +137,11 @@ def _full_keys(catalogue: Catalogue) -> pl.DataFrame:
     files = catalogue.files.select("path", "key", "name_key", "is_note", "rank").with_row_index("file")
     files = pl.concat([files, _linked(files, catalogue.aliases)]) if catalogue.aliases.height else files
     files = files.with_columns(length=pl.col("path").str.len_chars()).sort("length", "path").with_row_index("place")
-    whole = files.select("key", "rank", "file", "place")
+    spelled = files.select("key", "rank", "file", "place")
     bare = files.filter("is_note").select(
         pl.col("name_key").alias("key"), pl.lit(1, pl.UInt8).alias("rank"), "file", "place"
     )
-    return pl.concat([whole, bare]).with_columns(pl.col("file").cast(pl.Int64))
+    return pl.concat([spelled, bare]).with_columns(pl.col("file").cast(pl.Int64))
 
 
 def _linked(files: pl.DataFrame, aliases: pl.DataFrame) -> pl.DataFrame:
@@ -166,73 +162,92 @@ def _linked(files: pl.DataFrame, aliases: pl.DataFrame) -> pl.DataFrame:
     ).select(files.columns)
 
 
-def _suffix_keys(full: pl.DataFrame, placed: pl.DataFrame) -> pl.DataFrame:
-    """For each wanted key, the best file whose path ends with it: (key, rank, file, candidates).
+def _known_names(names: pl.DataFrame, full: pl.DataFrame, whole: pl.DataFrame, called: pl.DataFrame) -> pl.DataFrame:
+    """``names`` with what they mean from anywhere: exact, exact_rank, far, far_rank, candidates, other, how."""
+    keys = names.filter(~pl.col("is_rooted") & ~pl.col("is_relative"))["key"].unique()
+    suffixes = _suffix_keys(full, keys)
+    rows = names.join(whole.rename({"file": "exact", "rank": "exact_rank"}), on="key", how="left")
+    rows = rows.join(suffixes.rename({"file": "far", "rank": "far_rank"}), on="key", how="left")
+    unknown = rows.filter(pl.col("far").is_null())["key"].unique()
+    return rows.join(_other_matches(unknown, called), on="key", how="left")
+
+
+def _suffix_keys(full: pl.DataFrame, keys: pl.Series) -> pl.DataFrame:
+    """For each of ``keys``, the best file whose path ends with it: (key, rank, file, candidates).
 
     Best: lowest rank, then shortest path, then first path. ``candidates`` counts distinct files of that rank.
     """
-    keys = placed.filter(~pl.col("is_anchored"))["key"].unique()
     depths = keys.str.count_matches("/", literal=True)
     parts = full["key"].str.split("/")
-    frames: list[pl.DataFrame] = []
+    frames = [full.clear()]
     for depth in sorted(set(depths.drop_nulls().to_list())):
         tails = parts.list.get(-1) if depth == 0 else parts.list.tail(depth + 1).list.join("/")
-        deep_enough = parts.list.len() > depth
-        level = full.with_columns(key=tails).filter(deep_enough)
-        frames.append(level.join(keys.filter(depths == depth).to_frame(), on="key", how="semi"))
-    if not frames:
-        return full.clear().select("key", "rank", "file", pl.lit(0, pl.UInt32).alias("candidates"))
-    lowest = pl.col("rank") == pl.col("rank").min()
-    return (
-        pl.concat(frames)
-        .sort("rank", "place")
-        .group_by("key")
-        .agg(
-            pl.col("rank").first(), pl.col("file").first(), pl.col("file").filter(lowest).n_unique().alias("candidates")
-        )
-    )
+        level = full.with_columns(key=tails).filter(parts.list.len() > depth)
+        frames.append(level.join(keys.filter(depths == depth).to_frame("key"), on="key", how="semi"))
+    # A symlinked file is found under several paths; it is one candidate.
+    found = pl.concat(frames).sort("rank", "place").unique(["key", "rank", "file"], keep="first", maintain_order=True)
+    best = found.unique("key", keep="first", maintain_order=True).select("key", "rank", "file")
+    counts = found.group_by("key", "rank").len("candidates")
+    return best.join(counts, on=["key", "rank"], how="left")
 
 
-def _by_path(placed: pl.DataFrame, full: pl.DataFrame, suffixes: pl.DataFrame) -> pl.DataFrame:
-    """The path rules: placed rows with file (null where none matches) and is_ambiguous."""
-    whole = full.sort("rank", "place").unique("key", keep="first", maintain_order=True)
-    exact = whole.select("key", exact="file", exact_rank="rank")
-    own = whole.select(own_key="key", own="file", own_rank="rank")
-    rows = (
-        placed.join(exact, on="key", how="left", maintain_order="left")
-        .join(own, on="own_key", how="left", maintain_order="left")
-        .join(suffixes, on="key", how="left", maintain_order="left")
-    )
-    free, markdown = ~pl.col("is_anchored"), pl.col("mode") == Mode.MARKDOWN
-    # A better rank anywhere goes before a worse one at the right place: `[[a.png]]` is the picture, not `a.png.md`.
-    best = pl.col("rank")
-    exact_file = pl.when(pl.col("is_anchored") | (pl.col("exact_rank") == best)).then("exact")
-    own_file = pl.when(free & (pl.col("own_rank") == best)).then("own")
-    near = pl.when(markdown).then(pl.coalesce(own_file, exact_file)).otherwise(exact_file)
-    beside = pl.when(~markdown).then(own_file)
-    far = pl.when(free).then("file")
-    is_ambiguous = free & near.is_null() & far.is_not_null() & (pl.col("candidates") > 1)
-    return rows.with_columns(
-        file=pl.when(~pl.col("is_outside")).then(pl.coalesce(near, beside, far)),
-        is_ambiguous=is_ambiguous & ~pl.col("is_outside"),
-    )
-
-
-def _by_other_names(found: pl.DataFrame, called: pl.DataFrame) -> pl.DataFrame:
-    """Alias, title, slug, in this order, for what no path rule found; sets via."""
-    rows = found.with_columns(via=pl.lit(Via.EXACT.value, pl.UInt8))
-    missing = rows["file"].is_null() & ~rows["is_anchored"] & ~rows["is_outside"]
-    if not called.height or not missing.any():
-        return rows
-    keys = rows.filter(missing)["key"].unique()
+def _other_matches(keys: pl.Series, called: pl.DataFrame) -> pl.DataFrame:
+    """Alias, title, slug, in this order, for keys that are no path: (key, other, how)."""
     asked = pl.DataFrame({"key": keys, "plain": without_md(keys)})
     asked = asked.with_columns(slug=slug(asked["plain"]))
     matches = [
-        asked.join(called.filter(pl.col("via") == via), left_on=on, right_on="key").select("key", "via", other="file")
+        asked.join(called.filter(pl.col("via") == via), left_on=on, right_on="key").select(
+            "key", other="file", how="via"
+        )
         for via, on in ((Via.ALIAS, "plain"), (Via.TITLE, "plain"), (Via.SLUG, "slug"))
     ]
-    best = pl.concat(matches).sort("key", "via").unique("key", keep="first")
-    use = pl.col("file").is_null() & ~pl.col("is_anchored") & ~pl.col("is_outside") & pl.col("other").is_not_null()
-    return rows.join(best.rename({"via": "how"}), on="key", how="left", maintain_order="left").with_columns(
-        file=pl.when(use).then("other").otherwise("file"), via=pl.when(use).then("how").otherwise("via")
+    return pl.concat(matches).sort("key", "how").unique("key", keep="first")
+
+
+def _found(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows resolved as far as a name goes without its place: file, via, is_ambiguous, and is_crowded where the
+    source's own folder still decides."""
+    is_fixed = pl.col("is_rooted") | (pl.col("mode") == Mode.CANVAS)
+    # A better rank anywhere goes before a worse one at the right place: `[[a.png]]` is the picture, not `a.png.md`.
+    exact = pl.when(is_fixed | (pl.col("exact_rank") == pl.col("far_rank"))).then("exact")
+    far = pl.when(~is_fixed).then("far")
+    other = pl.when(~is_fixed & pl.col("far").is_null()).then("other")
+    is_crowded = ~is_fixed & ~pl.col("is_outside") & (pl.col("candidates").fill_null(0) > 1)
+    is_wiki = pl.col("mode") == Mode.WIKI
+    return rows.with_columns(
+        file=pl.when(~pl.col("is_outside")).then(pl.coalesce(exact, far, other)),
+        via=pl.when(other.is_not_null() & ~pl.col("is_outside")).then("how").otherwise(Via.EXACT.value).cast(pl.UInt8),
+        is_ambiguous=is_crowded & exact.is_null(),
+        is_crowded=is_crowded & (exact.is_null() | ~is_wiki),
+    )
+
+
+def _beside(crowded: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
+    """Names of several files that one in the source's own folder has: (at, file, is_ambiguous).
+
+    A Markdown link means that file; a wikilink only prefers it, so its name stays ambiguous.
+    """
+    keys = fold(crowded["folder"])
+    rows = crowded.select(
+        "at", "mode", "far_rank", own_key=pl.when(keys == "").then("key").otherwise(keys + "/" + pl.col("key"))
+    )
+    own = rows.join(whole, left_on="own_key", right_on="key").filter(pl.col("rank") == pl.col("far_rank"))
+    return own.select("at", "file", is_ambiguous=pl.col("mode") == Mode.WIKI)
+
+
+def _relative(relative: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
+    """``./`` and ``../`` targets from the source's folder: (at, file, via, is_ambiguous, is_outside, name, key)."""
+    base = pl.when((pl.col("folder") != "") & (pl.col("mode") != Mode.CANVAS)).then(pl.col("folder") + "/")
+    rows = relative.select("at", path=base.otherwise(pl.lit("")) + pl.col("name"))
+    straight = _straightened(rows["path"]).rename({"straight": "name"})
+    straight = straight.with_columns(pl.coalesce("name", "path").alias("name"))
+    straight = straight.with_columns(key=fold(straight["name"])).join(whole, on="key", how="left")
+    return rows.join(straight, on="path", how="left").select(
+        "at",
+        file=pl.when(~pl.col("escapes")).then("file"),
+        via=pl.lit(Via.EXACT.value, pl.UInt8),
+        is_ambiguous=pl.lit(False),
+        is_outside="escapes",
+        name="name",
+        key="key",
     )

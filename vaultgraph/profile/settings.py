@@ -55,3 +55,4 @@ class Profile:
     note_label: str = "Note"
     canvas: bool = True  # read .canvas files
     resolution: Literal["obsidian", "forgiving"] = "forgiving"  # "obsidian" switches alias, title, slug off
+    ignored_keys: tuple[str, ...] = ()  # accepted keys that have no effect in this version, as written, for the report
