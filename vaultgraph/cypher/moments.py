@@ -59,17 +59,27 @@ def parse_moment(text: str) -> datetime | None:
         plain = plain[: match.start()]
         if zone is None:
             return None
-    day = _parse_day(plain)
+    day_part, separator, time_part = plain.partition("T" if "T" in plain else " ")
+    day = _parse_day(day_part)
+    if day is None or (separator and not time_part):
+        return None
     try:
-        moment = datetime.fromisoformat(plain) if day is None else midnight(day)
+        moment = datetime.fromisoformat(f"{day.isoformat()}T{time_part or '00'}")
     except ValueError:
         return None
     return moment.replace(tzinfo=zone) if zone is not None and moment.tzinfo is None else moment
 
 
 def to_utc(moment: datetime) -> datetime:
-    """The moment in UTC; one without a zone is taken to be in UTC."""
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    """The moment in UTC; one without a zone is taken to be in UTC.
+
+    Raises:
+        Refusal: the year leaves 1 … 9999.
+    """
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:
+        raise Refusal("The datetime leaves the years 1 … 9999 in UTC.") from None
 
 
 def midnight(day: date) -> datetime:
@@ -193,20 +203,28 @@ def _day(given: Mapping[str, object]) -> date:
         raise Refusal("A date made of fields needs a year.")
     year = _number(given, "year", start.year if start else 1)
     try:
-        if "week" in given:
+        if given.keys() & {"week", "dayofweek"}:
             calendar = start.isocalendar() if start else None
             week_year = year if calendar is None or "year" in given else calendar.year
             weekday = _number(given, "dayofweek", calendar.weekday if calendar else 1)
-            return date.fromisocalendar(week_year, _number(given, "week", 1), weekday)
+            week = _number(given, "week", calendar.week if calendar else 1)
+            return date.fromisocalendar(week_year, week, weekday)
         if "ordinalday" in given:
             return date(year, 1, 1) + timedelta(days=_number(given, "ordinalday", 1) - 1)
-        if "quarter" in given:
-            first = date(year, _number(given, "quarter", 1) * 3 - 2, 1)
-            return first + timedelta(days=_number(given, "dayofquarter", 1) - 1)
+        if given.keys() & {"quarter", "dayofquarter"}:
+            start_of = _truncated_day(start, "quarter") if start else None
+            quarter = _number(given, "quarter", (start.month - 1) // 3 + 1 if start else 1)
+            day_of = (_plain_day(start) - start_of).days + 1 if start and start_of else 1
+            first = date(year, quarter * 3 - 2, 1)
+            return first + timedelta(days=_number(given, "dayofquarter", day_of) - 1)
         month = _number(given, "month", start.month if start else 1)
         return date(year, month, _number(given, "day", start.day if start else 1))
     except (ValueError, OverflowError) as error:
         raise Refusal(f"These fields are no date: {error}.") from None
+
+
+def _plain_day(value: date) -> date:
+    return value.date() if isinstance(value, datetime) else value
 
 
 def _number(given: Mapping[str, object], key: str, default: int) -> int:

@@ -214,6 +214,9 @@ def _sum_rows(grouped: _Grouped, *, exact: bool = True) -> BoundColumn:
 
 def _refuse_others(grouped: _Grouped, *also: type) -> None:
     """Raise for a cell that is neither a number nor (unless ``also`` says so) a duration."""
+    if _numbers(grouped) is not None:
+        return
+    # row loop: cells differ in type
     for value in column_values(grouped.column):
         if not is_number(value) and (not isinstance(value, Duration) or isinstance(value, also)):
             raise Refusal(f"{grouped.name}() needs numbers, not {type_name(value)}.")

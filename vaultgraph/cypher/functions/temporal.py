@@ -93,18 +93,24 @@ def _duration(value: object) -> Duration:
         ) from None
 
 
-def _truncate_date(context: Context, unit: str, value: date | None = None) -> date:
+_Fields = dict[str, object]
+
+
+def _truncate_date(context: Context, unit: str, value: date | None = None, fields: _Fields | None = None) -> date:
     day = context.now.date() if value is None else value
-    return truncated(day.date() if isinstance(day, datetime) else day, unit)
+    cut = truncated(day.date() if isinstance(day, datetime) else day, unit)
+    return date_of_fields({"date": cut, **fields}) if fields else cut
 
 
-def _truncate_datetime(context: Context, unit: str, value: date | None = None) -> date:
-    return truncated(to_utc(context.now if value is None else midnight(value)), unit)
+def _truncate_datetime(context: Context, unit: str, value: date | None = None, fields: _Fields | None = None) -> date:
+    cut = truncated(to_utc(context.now if value is None else midnight(value)), unit)
+    return to_utc(moment_of_fields({"datetime": cut, **fields})) if fields else cut
 
 
-def _truncate_local(context: Context, unit: str, value: date | None = None) -> date:
+def _truncate_local(context: Context, unit: str, value: date | None = None, fields: _Fields | None = None) -> date:
     moment = _local_now(context) if value is None else midnight(value)
-    return truncated(moment.replace(tzinfo=None), unit)
+    cut = truncated(moment.replace(tzinfo=None), unit)
+    return moment_of_fields({"datetime": cut, **fields}).replace(tzinfo=None) if fields else cut
 
 
 def _comparable(start: date, end: date) -> tuple[datetime, datetime]:
@@ -175,7 +181,11 @@ def functions() -> tuple[Function, ...]:
         function("timestamp() :: INTEGER", _timestamp, takes_context=True),
         function("duration(value :: STRING | MAP | DURATION) :: DURATION", _duration),
         *(
-            function(f"{name}.truncate(unit :: STRING, value? :: DATE | DATETIME) :: {kind}", work, takes_context=True)
+            function(
+                f"{name}.truncate(unit :: STRING, value? :: DATE | DATETIME, fields? :: MAP) :: {kind}",
+                work,
+                takes_context=True,
+            )
             for name, kind, work in cuts
         ),
         *(
