@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from polars.exceptions import ComputeError
 
 from vaultgraph.errors import FileError, ParameterError
 from vaultgraph.files.globs import matching
@@ -174,18 +175,26 @@ class _Search:
     def add(self, paths: list[str], contents: list[bytes]) -> None:
         """Search one batch: whole texts first, lines only of those that can match."""
         self.files_searched += len(paths)
-        texts = pl.Series("text", contents, dtype=pl.Binary).cast(pl.String, strict=False)
-        if texts.null_count():
-            odd = texts.is_null().arg_true().to_list()
-            self.not_utf8 += [paths[index] for index in odd]
-            repaired = pl.Series("text", [contents[index].decode("utf-8", "replace") for index in odd])
-            texts = texts.scatter(odd, repaired)
+        try:
+            texts = pl.Series("text", contents, dtype=pl.Binary).cast(pl.String)
+        except ComputeError:  # some file is not UTF-8: find out which
+            texts = pl.Series("text", self._repaired(paths, contents), dtype=pl.String)
         may_match = texts != ""  # an empty text has no line, not even an empty one
         if self.pattern.whole is not None:
             may_match &= texts.str.contains(self.pattern.whole)
         candidates = np.flatnonzero(may_match.to_numpy())
         if len(candidates):
             self._add_candidates(paths, texts.gather(candidates), candidates)
+
+    def _repaired(self, paths: list[str], contents: list[bytes]) -> list[str]:
+        texts: list[str] = []
+        for path, data in zip(paths, contents, strict=True):
+            try:
+                texts.append(data.decode())
+            except UnicodeDecodeError:
+                self.not_utf8.append(path)
+                texts.append(data.decode("utf-8", "replace"))
+        return texts
 
     def _add_candidates(self, paths: list[str], texts: pl.Series, candidates: npt.NDArray[np.int64]) -> None:
         # The last line end starts no line, so it goes before the split.

@@ -24,6 +24,8 @@ def nearest_paths(root: int, folder: str, name: str, rest: str) -> list[str]:
     try:
         here = _near_in_folder(root, folder, name, rest)
         elsewhere = _same_name_elsewhere(root, (rest or name).rsplit("/", 1)[-1])
+    except NotADirectoryError:
+        return [folder]  # the path went on below a file
     except (OSError, ValueError):
         return []
     # The same name in another letter case is the surest answer, then the only file of that name, then likeness.

@@ -43,7 +43,7 @@ class Stored:
     """What a file holds.
 
     ``problems``: FILE_PROBLEMS; ``inputs_hash``: as it was saved, the caller's mark of what the graph was built from
-    beside the notes; ``version``: of the vaultgraph that wrote it. The graph has no `mtime` column: see ``with_mtimes``.
+    beside the notes; ``version``: of the vaultgraph that wrote it. The graph has no `mtime` column (``with_mtimes``).
     """
 
     records: RecordTable
