@@ -18,7 +18,7 @@ from pathlib import Path
 ONSETS = ("b", "br", "d", "f", "g", "gl", "h", "k", "l", "m", "n", "p", "r", "s", "st", "t", "tr", "v", "z", "")
 VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "ou", "ö", "é")
 CODAS = ("", "", "", "l", "n", "r", "s", "t", "nd", "rk")
-TYPES = ("Concept", "Person", "Place", "Project", "Event", "Source")
+TYPES = ("Idea", "Person", "Place", "Project", "Event", "Book")
 STATUSES = ("draft", "open", "review", "done", "archived")
 LANGUAGES = ("python", "sh", "sql", "")
 
