@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,14 @@ def make_image() -> Callable[..., bytes]:
     return image_bytes
 
 
+def fill(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    for path, content in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     root = tmp_path / "vault"
@@ -63,15 +72,7 @@ Write = Callable[[Mapping[str, str | bytes]], Path]
 @pytest.fixture
 def write(folder: Path) -> Write:
     """Write files (path → text or bytes) into the vault folder, which is returned."""
-
-    def write_files(files: Mapping[str, str | bytes]) -> Path:
-        for path, content in files.items():
-            file = folder / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return folder
-
-    return write_files
+    return partial(fill, folder)
 
 
 @pytest.fixture
@@ -149,7 +150,7 @@ class Remote:
 
     def until(self, wanted: str, name: str, **arguments: Any) -> str:
         """Call until the text holds ``wanted``: an event of the file system may be on its way. Bounded."""
-        for _ in range(500):
+        for _ in range(20_000):
             text = self.text(name, **arguments)
             if wanted in text:
                 return text
@@ -167,20 +168,33 @@ async def _client(arguments: list[str], log: Path, mode: str):
 Connect = Callable[..., AbstractContextManager[Remote]]
 
 
-@pytest.fixture
-def connect(tmp_path: Path) -> Connect:
+@pytest.fixture(scope="session")
+def connect(tmp_path_factory: pytest.TempPathFactory) -> Connect:
     """Start the real server on a folder and connect: `with connect(folder, "--watch", "off") as server`."""
 
     @contextmanager
     def start(folder: Path, *flags: str, mode: str = "legacy") -> Iterator[Remote]:
-        log = tmp_path / "stderr.txt"
-        with ExitStack() as stack:
-            portal = stack.enter_context(start_blocking_portal())
-            arguments = ["--vault", str(folder), *flags]
-            client = stack.enter_context(portal.wrap_async_context_manager(_client(arguments, log, mode)))
-            yield Remote(portal, client)
+        log = tmp_path_factory.mktemp("log") / "stderr.txt"
+        with start_blocking_portal() as portal:
+            manager = portal.wrap_async_context_manager(_client(["--vault", str(folder), *flags], log, mode))
+            client = manager.__enter__()
+            try:
+                yield Remote(portal, client)
+            finally:
+                # A failed assertion is not the client's: passed into it, it would come back buried in groups.
+                manager.__exit__(None, None, None)
 
     return start
+
+
+@pytest.fixture(scope="session")
+def harbour(connect: Connect, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Remote, Path]]:
+    """One server process on the sample vault for the tests that only look, and the folder it serves."""
+    folder = fill(tmp_path_factory.mktemp("shared") / "harbour", VAULT)
+    (folder.parent / "secret.md").write_text("secret")
+    (folder / "leak.md").symlink_to(folder.parent / "secret.md")
+    with connect(folder, "--name", "Harbour") as server:
+        yield server, folder
 
 
 class Wire:
@@ -236,4 +250,7 @@ def wire() -> Iterator[Callable[..., Wire]]:
     yield start
     for process in started:
         process.kill()
-        process.communicate()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            with suppress(OSError):
+                stream.close()

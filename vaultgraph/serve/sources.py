@@ -39,7 +39,7 @@ def read_source(call: Call) -> Answer:
         return call.session.results.answer(TextPages("\n".join([head, part.text, *more])), most_bytes)
     room = most_bytes - ENVELOPE_BYTES - 2 * wire_bytes(part.path)
     if wire_bytes(part.text) <= room:
-        more = [_next_part(part, arguments, part.last_line)] if part.is_cut else []
+        more = [f"cut at max_chars; {_next_part(part, arguments, part.last_line)}"] if part.is_cut else []
         return text_answer("\n".join([head, part.text, *more]))
     return text_answer(_first_part(root, part, arguments, room))
 
