@@ -39,7 +39,7 @@ def graph(make_graph):
     return make_graph(nodes, relationships)
 
 
-@pytest.mark.parametrize(("rule", "case"), cases())
+@pytest.mark.parametrize(("rule", "case"), list(cases()))
 def test_rule_turns_one_plan_into_the_other(rule, case, graph):
     bound = bind(parse(case["cypher"]), case["cypher"], None, {})
     plan = plan_query(bound.query, bound.columns, graph, {})

@@ -33,7 +33,7 @@ def cases():
 
 
 def blocks(text):
-    return {name: body for name, body in BLOCK.findall(text)}
+    return dict(BLOCK.findall(text))
 
 
 def read_graph(text):
@@ -113,7 +113,7 @@ def details(properties, after_name):
     return (" " if after_name else "") + show(properties) if properties else ""
 
 
-@pytest.mark.parametrize("case", cases())
+@pytest.mark.parametrize("case", list(cases()))
 def test_query_gives_what_its_case_says(case, make_graph):
     graph = make_graph(*read_graph(case["graph"]))
     parameters = json.loads(case.get("params", "{}"))

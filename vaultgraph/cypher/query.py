@@ -59,7 +59,7 @@ def run_query(
     if bound.query.mode == "explain":
         columns, bindings = _plan_rows(plan, graph)
     else:
-        frames = {} if tables is None else tables
+        frames: Tables = {} if tables is None else tables
         context = Context(graph, given, text, limits, datetime.now().astimezone(), PlannedPatterns(frames))
         columns, bindings = bound.columns, _run(plan, Run(context, frames))
     return Result(

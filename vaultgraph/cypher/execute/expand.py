@@ -83,10 +83,10 @@ def expand(plan: Expand, bindings: Bindings, context: Context) -> Bindings:
     """One row for each hop from the source of each row that ends where and is what it must."""
     graph = context.graph
     tables = chosen_tables(graph, plan.types)
-    sources = node_ids(bindings.columns[plan.source], context)
+    sources = node_ids(bindings, plan.source)
     if plan.is_bound:
         positions, neighbours, relationships = _between(
-            tables, plan.direction, sources, node_ids(bindings.columns[plan.target], context), context.budget
+            tables, plan.direction, sources, node_ids(bindings, plan.target), context.budget
         )
     else:
         positions, neighbours, relationships = hops_from(tables, plan.direction, sources, context.budget)
@@ -166,9 +166,9 @@ def expand_bound(plan: ExpandBound, bindings: Bindings, context: Context) -> Bin
     if plan.source == plan.target:
         kept &= starts == ends
     elif plan.target_is_bound:
-        kept &= node_ids(bindings.columns[plan.target], context)[positions] == ends
+        kept &= node_ids(bindings, plan.target)[positions] == ends
     if plan.source_is_bound:
-        kept &= node_ids(bindings.columns[plan.source], context)[positions] == starts
+        kept &= node_ids(bindings, plan.source)[positions] == starts
     rows = take_rows(bindings, positions[kept])
     made = {plan.source: NodeColumn(starts[kept]), plan.target: NodeColumn(ends[kept])}
     return Bindings(rows.height, {**rows.columns, **made})
@@ -177,7 +177,7 @@ def expand_bound(plan: ExpandBound, bindings: Bindings, context: Context) -> Bin
 def degree(plan: Degree, bindings: Bindings, context: Context) -> Bindings:
     """How many hops each row has, without making them; rows without any are dropped."""
     graph = context.graph
-    ids = node_ids(bindings.columns[plan.source], context)
+    ids = node_ids(bindings, plan.source)
     counts = degrees_of(graph, ids, plan.types, plan.direction, plan.labels, context.budget)
     for name in plan.unlike:
         counts -= _repeats(graph, relationship_ids(bindings.columns[name]), ids, plan)
@@ -233,26 +233,25 @@ def _repeats(graph: Graph, relationships: Ids, ids: Ids, plan: Degree) -> Ids:
     return found
 
 
-def node_ids(column: BoundColumn, context: Context) -> Ids:
-    """The node of each row as an id, ``int64[height]``; -1 is null.
+def node_ids(bindings: Bindings, name: str) -> Ids:
+    """The node of each row in column ``name`` as an id, ``int64[height]``; -1 is null.
 
     Raises:
         EvaluationError: a cell is something else.
     """
+    column = bindings.columns[name]
     if isinstance(column, NodeColumn):
         return column.ids
-    if isinstance(column, ObjectColumn | ValueColumn) and _has_values(column):
-        # row loop: cells are Python objects
-        ids = np.full(height_of(column), -1, dtype=np.int64)
-        for row, value in enumerate(column_values(column, context.graph)):
-            if isinstance(value, NodeRef):
-                ids[row] = value.id
-            elif value is not None:
-                raise EvaluationError(f"A pattern starts at a node, not at a {type_name(value)}.", context.text)
+    ids = np.full(bindings.height, -1, dtype=np.int64)
+    if isinstance(column, ValueColumn) and column.series.null_count() == bindings.height:
         return ids
-    if isinstance(column, RelationshipColumn):
-        raise EvaluationError("A pattern starts at a node, not at a RELATIONSHIP.", context.text)
-    return np.full(height_of(column), -1, dtype=np.int64)
+    # row loop: cells are Python objects, or the first wrong one is looked for
+    for row, value in enumerate(column_values(column)):
+        if isinstance(value, NodeRef):
+            ids[row] = value.id
+        elif value is not None:
+            raise EvaluationError(f"A pattern goes through nodes, and '{name}' is a {type_name(value)} in some row.")
+    return ids
 
 
 def relationship_ids(column: BoundColumn) -> Ids:
@@ -266,7 +265,3 @@ def relationship_ids(column: BoundColumn) -> Ids:
             if isinstance(value, RelationshipRef):
                 ids[row] = value.id
     return ids
-
-
-def _has_values(column: ObjectColumn | ValueColumn) -> bool:
-    return isinstance(column, ObjectColumn) or column.series.null_count() < len(column.series)

@@ -53,8 +53,8 @@ def expand_variable(plan: ExpandVariable, bindings: Bindings, context: Context) 
         BudgetError: there are too many trails.
     """
     trails, graph = plan.trails, context.graph
-    targets = node_ids(bindings.columns[plan.target], context) if plan.is_bound else None
-    level = _first_level(node_ids(bindings.columns[plan.source], context))
+    targets = node_ids(bindings, plan.target) if plan.is_bound else None
+    level = _first_level(node_ids(bindings, plan.source))
     found: list[Level] = []
     length = total = 0
     while True:
@@ -148,8 +148,8 @@ def _as_lists(trail: npt.NDArray[np.int64]) -> pl.Series:
 def shortest_paths(plan: ShortestPaths, bindings: Bindings, context: Context) -> Bindings:
     """One row for the (or every) shortest trail from source to target of each row; none where there is no trail."""
     trails = plan.trails
-    targets = node_ids(bindings.columns[plan.target], context)
-    level = _first_level(node_ids(bindings.columns[plan.source], context))
+    targets = node_ids(bindings, plan.target)
+    level = _first_level(node_ids(bindings, plan.source))
     size = max(context.graph.node_count, 1)
     visited = np.sort(level.origins * size + level.nodes)
     found: list[Level] = []
@@ -178,7 +178,7 @@ def shortest_paths(plan: ShortestPaths, bindings: Bindings, context: Context) ->
 
 def build_path(plan: BuildPath, bindings: Bindings, context: Context) -> Bindings:
     """The path values: from the first node along the relationships of every step."""
-    firsts = node_ids(bindings.columns[plan.first], context).tolist()
+    firsts = node_ids(bindings, plan.first).tolist()
     steps = [_step_lists(bindings.columns[name], is_trail) for name, is_trail in plan.steps]
     far = _Ends(context.graph, steps)
     paths: list[object] = []

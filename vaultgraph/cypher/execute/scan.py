@@ -3,6 +3,8 @@
 Called by execute/run. A label is a few ranges of ids; a seek compares a property column as it lies, without gathering.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -15,7 +17,8 @@ from vaultgraph.cypher.execute.fetch import column_values
 from vaultgraph.cypher.execute.project import filter_bindings
 from vaultgraph.cypher.operators import CountNodes, ScanNodes, SeekNodes
 from vaultgraph.cypher.syntax import Binary, Comparison, LabelExpression, Property, Variable
-from vaultgraph.graph.columns import VARIANT, Ids, Segment
+from vaultgraph.cypher.values import is_list
+from vaultgraph.graph.columns import VARIANT, Column, Ids
 from vaultgraph.graph.graph import Graph
 from vaultgraph.note.records import ValueKind
 
@@ -52,8 +55,8 @@ def count_nodes(plan: CountNodes, context: Context) -> Bindings:
 def seek_nodes(plan: SeekNodes, context: Context) -> Bindings:
     """The nodes whose property is a constant text or in a constant list of texts, ascending; others are filtered."""
     value = column_values(evaluate(plan.value, Bindings(1, {}), context), context.graph)[0]
-    wanted = value if plan.many and isinstance(value, list) else None if plan.many else [value]
-    if wanted is None or not all(isinstance(one, str) for one in wanted):  # pyright: ignore[reportUnknownVariableType]
+    wanted = value if plan.many else [value]
+    if not is_list(wanted) or not all(isinstance(one, str) for one in wanted):
         subject = Property(Variable(plan.variable, at=plan.value.at), plan.key, at=plan.value.at)
         predicate = (
             Binary("IN", subject, plan.value, at=plan.value.at)
@@ -61,33 +64,39 @@ def seek_nodes(plan: SeekNodes, context: Context) -> Bindings:
             else Comparison(subject, (("=", plan.value),), at=plan.value.at)
         )
         return filter_bindings(scan_nodes(ScanNodes(plan.variable, plan.labels), context), predicate, context)
-    texts = pl.Series(wanted, dtype=pl.String)  # pyright: ignore[reportUnknownArgumentType]
+    texts = pl.Series(wanted, dtype=pl.String)
     column = context.graph.node_columns.get(plan.key)
-    parts: list[Ids] = []
+    ids = np.zeros(0, dtype=np.int64)
     if column is not None and len(texts):
-        for first, stop in label_ranges(context.graph, plan.labels):
-            parts += [_found(segment, first, stop, texts) for segment in column.segments]
-    ids = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+        ids = _found(column, label_ranges(context.graph, plan.labels), texts)
     return Bindings(len(ids), {plan.variable: NodeColumn(ids)})
 
 
-def _found(segment: Segment, first: int, stop: int, texts: pl.Series) -> Ids:
-    """The ids of the segment within ``first`` … ``stop - 1`` whose cell is one of ``texts``."""
-    low, high = max(first, segment.first), min(stop, segment.stop)
-    if low >= high:
+def _found(column: Column, ranges: Sequence[tuple[int, int]], texts: pl.Series) -> Ids:
+    """The ids within ``ranges`` whose cell is one of ``texts``; all segments are compared in one go."""
+    firsts: list[int] = []
+    parts: list[pl.Series] = []
+    for first, stop in ranges:
+        for segment in column.segments:
+            low, high = max(first, segment.first), min(stop, segment.stop)
+            series = _texts_of(segment.series) if low < high else None
+            if series is not None:
+                firsts.append(low)
+                whole = low == segment.first and high == segment.stop
+                parts.append(series if whole else series.slice(low - segment.first, high - low))
+    if not parts:
         return np.zeros(0, dtype=np.int64)
-    series = segment.series
-    if low > segment.first or high < segment.stop:
-        series = series.slice(low - segment.first, high - low)
+    series = pl.concat(parts, rechunk=False) if len(parts) > 1 else parts[0]
+    mask = series == texts[0] if len(texts) == 1 else series.is_in(texts)
+    hits = np.flatnonzero(mask.fill_null(value=False).to_numpy() if mask.null_count() else mask.to_numpy())
+    before = np.cumsum([0, *(len(part) for part in parts[:-1])])
+    chosen = np.searchsorted(before, hits, side="right") - 1
+    return hits - before[chosen] + np.array(firsts, dtype=np.int64)[chosen]
+
+
+def _texts_of(series: pl.Series) -> pl.Series | None:
+    """The cells that are texts, null elsewhere; None where none can be."""
     if series.dtype == VARIANT:
         is_text = series.struct.field("kind") == ValueKind.TEXT
-        mask = _is_one_of(series.struct.field("text"), texts) & is_text
-    elif series.dtype == pl.String:
-        mask = _is_one_of(series, texts)
-    else:
-        return np.zeros(0, dtype=np.int64)
-    return mask.arg_true().to_numpy().astype(np.int64) + low
-
-
-def _is_one_of(series: pl.Series, texts: pl.Series) -> pl.Series:
-    return series == texts[0] if len(texts) == 1 else series.is_in(texts)
+        return series.struct.field("text").set(~is_text, None)
+    return series if series.dtype == pl.String else None

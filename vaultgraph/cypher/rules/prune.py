@@ -46,6 +46,8 @@ from vaultgraph.cypher.trees import variables_of
 
 Names = frozenset[str]
 
+_NONE: Names = frozenset()
+
 
 def prune(plan: Plan, needed: Names) -> Plan:
     """The plan that makes the columns ``needed`` (perhaps more) and carries no others further than it must."""
@@ -97,7 +99,7 @@ def _pattern(plan: Expand | ExpandBound | ExpandVariable | ShortestPaths | Degre
             return replace(plan, input=_below(plan.input, needed | {plan.source, plan.relationship, plan.target}))
         case ExpandVariable():
             read = needed | {plan.source, *plan.unlike, *_of_each(plan.trails)}
-            read |= {plan.target} if plan.is_bound else set()
+            read |= {plan.target} if plan.is_bound else _NONE
             return replace(plan, input=_below(plan.input, read), trails=_trails(plan.trails, needed))
         case ShortestPaths():
             read = needed | {plan.source, plan.target, *_of_each(plan.trails)}
