@@ -42,7 +42,6 @@ _SQL: Final = {
     "&&": "Write AND",
     "!": "Write NOT",
     "&": "Write AND",
-    "|": "Write OR",
 }
 _LATER: Final = {
     "FILTER": "FILTER is not supported: write WITH * WHERE …",

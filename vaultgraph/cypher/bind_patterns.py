@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from vaultgraph.cypher import kinds
 from vaultgraph.cypher.kinds import NODE, PATH, RELATIONSHIP, Kind
-from vaultgraph.cypher.name_warnings import warn_label, warn_property, warn_type
+from vaultgraph.cypher.name_warnings import warn_label, warn_property, warn_type, warn_variable
 from vaultgraph.cypher.scopes import Desk, Scope
 from vaultgraph.cypher.syntax import (
     Expression,
@@ -71,6 +71,8 @@ def _declare_node(node: NodePattern, known: dict[str, Kind], scope: Scope, desk:
         return replace(node, variable=name)
     _check_variable(name, "node", known, scope, desk, node.at, closed=closed)
     before = known.get(name)
+    if node.labels is None and before is None:
+        warn_variable(desk, name, is_node=True)
     known[name] = kinds.with_labels(before if before is not None and before.name == "node" else NODE, labels)
     return node
 
@@ -101,6 +103,8 @@ def _declare_relationship(
         _check_variable(
             name, "relationship" if step.length is None else "list", known, scope, desk, step.at, closed=closed
         )
+        if not step.types and name not in known:
+            warn_variable(desk, name, is_node=False)
         relationships.add(name)
     known[name] = kind if step.length is None else kinds.list_of(kind)
     return step

@@ -83,7 +83,7 @@ def _check_end(cursor: Cursor) -> None:
         raise cursor.error(f"RETURN ends the query, so {word} cannot follow it: {advice}.")
     if word == "ORDER" or word in ("SKIP", "OFFSET", "LIMIT"):
         raise cursor.error("The order is RETURN … ORDER BY … SKIP … LIMIT …, each once.")
-    raise cursor.unexpected(_AFTER_PROJECTION)
+    raise cursor.unexpected(_AFTER_PROJECTION, also=("ASC", "DESC", *CLAUSES, *_OPERATORS))
 
 
 def _single_query(cursor: Cursor) -> SingleQuery:
@@ -145,12 +145,7 @@ def _not_a_clause(cursor: Cursor, before: list[Clause]) -> Exception:
         return foreign or QuerySyntaxError(reason, cursor.text, start, end, nearest(word, clauses))
     if before and isinstance(before[-1], Match | Unwind | With | CallProcedure) and word == ",":
         return cursor.error("A comma here joins nothing.")
-    return cursor.unexpected([*CLAUSES, *_OPERATORS] if _ends_in_expression(before) else list(CLAUSES))
-
-
-def _ends_in_expression(before: list[Clause]) -> bool:
-    """Whether the clause before could go on with an operator (for the nearest word)."""
-    return bool(before) and getattr(before[-1], "where", None) is not None
+    return cursor.unexpected(CLAUSES, also=_OPERATORS)
 
 
 def _match(cursor: Cursor) -> Match:

@@ -4,14 +4,14 @@ One cursor is made per query and moved by cypher/patterns, cypher/expressions an
 caps on nesting, so that no query can exhaust the stack, here or in a later walk of the tree.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from vaultgraph.cypher.advice import CLAUSES, RESERVED, WRITES, for_other_language, nearest, write_refusal
 from vaultgraph.cypher.syntax import Expression, Span
 from vaultgraph.cypher.tokens import Tokens
 from vaultgraph.errors import QueryError, QuerySyntaxError
 
-DEEPEST = 60  # brackets in brackets; a level costs up to twelve frames of Python's thousand
+DEEPEST = 90  # operators and brackets within each other; each costs up to eight frames of Python's thousand
 TALLEST = 100  # levels of one expression tree, long chains of + included
 
 
@@ -105,15 +105,15 @@ class Cursor:
             self.bare.pop(id(expression), None)
         return expression
 
-    def deeper(self) -> None:
-        """Enter one more bracket; leave with ``depth -= 1``.
+    def deeper(self, levels: int = 1) -> None:
+        """Enter one more operator or bracket; leave with ``depth -= levels``.
 
         Raises:
             QuerySyntaxError: over the cap.
         """
-        self.depth += 1
+        self.depth += levels
         if self.depth > DEEPEST:
-            raise self.error(f"The query is nested more than {DEEPEST} levels deep.")
+            raise self.error(f"The query is nested too deep (more than {DEEPEST} levels): split it with WITH.")
 
     def grow(self, height: int) -> None:
         """Take ``height`` as that of the tree just read.
@@ -138,29 +138,26 @@ class Cursor:
         shown = self.values[self.index]
         return self.error(f"{shown} is a reserved word: as a name it needs backticks, `{shown}`.")
 
-    def unexpected(self, words: Iterable[str], why: str = "") -> QueryError:
-        """The error for the next token, where one of ``words`` or what ``why`` says was expected."""
-        index, expected = self.index, list(words)
+    def unexpected(self, words: Sequence[str], why: str = "", also: Sequence[str] = ()) -> QueryError:
+        """The error for the next token, where one of ``words`` or what ``why`` says was expected.
+
+        ``also`` are words that could have been meant, but are not worth listing.
+        """
+        index = self.index
         word, start, end = self.words[index], self.starts[index], self.ends[index]
-        foreign = None if word in expected else for_other_language(word, self.text, start, end)
+        foreign = for_other_language(word, self.text, start, end)
         if foreign is not None:
             return foreign
-        if word in WRITES and self.kinds[index] == "name" and "RETURN" in expected:
+        if word in WRITES and "RETURN" in words:
             return write_refusal(word, self.text, start, end)
         if word == "NOT" and self.words[index + 1] == "IN":
             return self.error("NOT stands before the whole test: NOT x IN list.", index, index + 2)
         shown = "The query ends here" if self.kinds[index] == "end" else f"'{self.text[start:end]}' is unexpected"
         suggestion = None
         if self.kinds[index] == "name" and len(word) > 2 and word not in RESERVED:
-            suggestion = nearest(word, [one for one in expected if one.isalpha()])
+            suggestion = nearest(word, [one for one in (*words, *also) if one.isalpha()])
         if why:
-            reason = f"{shown}: {why}."
-        elif suggestion:
-            reason = f"{shown}."
-        elif expected:
-            reason = (
-                f"{shown}: expected {' or '.join(expected) if len(expected) < 4 else 'one of ' + ', '.join(expected)}."
-            )
-        else:
-            reason = f"{shown}."
-        return QuerySyntaxError(reason, self.text, start, end, suggestion)
+            shown += f": {why}"
+        elif words and not suggestion:
+            shown += f": expected {' or '.join(words) if len(words) < 4 else 'one of ' + ', '.join(words)}"
+        return QuerySyntaxError(shown + ".", self.text, start, end, suggestion)

@@ -61,9 +61,7 @@ def expression(cursor: Cursor, bar_closes: bool = False) -> Expression:
     """
     outer_height, outer_bar = cursor.height, cursor.bar_closes
     cursor.height, cursor.bar_closes = 0, bar_closes
-    cursor.deeper()
     tree = _climb(cursor, 1)
-    cursor.depth -= 1
     cursor.bar_closes = outer_bar
     # Expressions read in turn inside one form are siblings: the form is one level higher than the highest.
     cursor.grow(max(outer_height, cursor.height + 1))
@@ -78,29 +76,32 @@ def condition(cursor: Cursor) -> Expression:
 def _climb(cursor: Cursor, least: int) -> Expression:
     """Operators that bind at least as tight as ``least``."""
     first = cursor.index
+    cursor.deeper()
     left = _negations(cursor) if cursor.word == "NOT" and least <= _NOT else _signed(cursor)
     while True:
         word = cursor.words[cursor.index]
         if word in _ARITHMETIC:
             power, operator = _ARITHMETIC[word]
             if power < least:
-                return left
+                break
             left = _binary(cursor, operator, left, power + 1, first)
         elif word in _COMPARED:
             if least > _COMPARISON:
-                return left
+                break
             left = _comparison(cursor, left, first)
         elif word in _JOINED:
             power, operator = _JOINED[word]
             if power < least:
-                return left
+                break
             left = _joined(cursor, operator, left, power + 1, first)
         elif word in _PREDICATES:
             if least > _PREDICATE:
-                return left
+                break
             left = _predicate(cursor, left, first)
         else:
-            return left
+            break
+    cursor.depth -= 1
+    return left
 
 
 def _binary(cursor: Cursor, operator: BinaryOperator, left: Expression, power: int, first: int) -> Expression:

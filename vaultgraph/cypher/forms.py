@@ -145,11 +145,12 @@ def collect_subquery(cursor: Cursor, parse: Parse) -> Expression:
     first = cursor.index
     cursor.index += 1
     patterns, where, returned = _subquery(cursor, parse)
-    if len(patterns) != 1 or len(returned) != 1 or returned[0][0]:
+    distinct, item = returned[0] if len(returned) == 1 else (False, None)
+    if len(patterns) != 1 or distinct or item is None:
         raise UnsupportedError(
             "COLLECT { … } is supported with one pattern and one plain RETURN item.", cursor.text, *cursor.span(first)
         )
-    return PatternComprehension(patterns[0], where, returned[0][1], at=cursor.span(first))
+    return PatternComprehension(patterns[0], where, item, at=cursor.span(first))
 
 
 def size_call(cursor: Cursor, parse: Parse) -> Expression | None:
@@ -231,8 +232,11 @@ def _pattern_argument(cursor: Cursor, parse: Parse) -> PathPattern | None:
 
 def _subquery(
     cursor: Cursor, parse: Parse
-) -> tuple[tuple[PathPattern, ...], Expression | None, list[tuple[bool, Expression]]]:
-    """``{ [MATCH] patterns [WHERE …] [RETURN …] }``: patterns, condition, and (distinct, item) of RETURN."""
+) -> tuple[tuple[PathPattern, ...], Expression | None, list[tuple[bool, Expression | None]]]:
+    """``{ [MATCH] patterns [WHERE …] [RETURN …] }``: patterns, condition, and (distinct, item) of RETURN.
+
+    The item is None for a star.
+    """
     first = cursor.index
     cursor.index += 1
     cursor.accept("MATCH")
@@ -240,14 +244,14 @@ def _subquery(
         raise _too_much(cursor, first)
     patterns = path_patterns(cursor, parse)
     where = cursor.as_condition(parse(cursor)) if cursor.accept("WHERE") else None
-    returned: list[tuple[bool, Expression]] = []
+    returned: list[tuple[bool, Expression | None]] = []
     if cursor.accept("RETURN"):
         distinct = cursor.accept("DISTINCT")
         while cursor.word != "}":
             if returned:
                 cursor.expect(",")
-            item = CountStar() if cursor.accept("*") else parse(cursor)
-            if not isinstance(item, CountStar) and any_tree(item, _aggregates):
+            item = None if cursor.accept("*") else parse(cursor)
+            if item is not None and any_tree(item, _aggregates):
                 raise _too_much(cursor, first)
             if cursor.accept("AS"):
                 cursor.variable()

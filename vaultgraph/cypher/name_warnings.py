@@ -23,6 +23,17 @@ def warn_type(desk: Desk, type_name: str) -> None:
         desk.warn(f"No relationship has the type '{type_name}'.{_instead(type_name, known, 'Types')}")
 
 
+def warn_variable(desk: Desk, name: str, *, is_node: bool) -> None:
+    """A variable without label or type that is called like one: the colon was forgotten."""
+    if desk.names is not None and name in (desk.names.labels if is_node else desk.names.relationship_types):
+        shown = f"(:{name})" if is_node else f"[:{name}]"
+        desk.warn(f"'{name}' is a variable here and matches anything: for the {_word(is_node)} write {shown}.")
+
+
+def _word(is_node: bool) -> str:
+    return "label" if is_node else "type"
+
+
 def warn_property(desk: Desk, key: str, kind: Kind) -> None:
     """A property no node with the labels (no relationship of the types) has; only for nodes and relationships."""
     names = desk.names

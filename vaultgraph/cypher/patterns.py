@@ -59,6 +59,13 @@ def starts_pattern(cursor: Cursor, index: int) -> bool:
 
 def path_pattern(cursor: Cursor, parse: Parse) -> PathPattern:
     """``[name =] (a)-[r]->(b)…``, or shortestPath(…) or allShortestPaths(…) of one."""
+    cursor.deeper(2)
+    pattern = _path(cursor, parse)
+    cursor.depth -= 2
+    return pattern
+
+
+def _path(cursor: Cursor, parse: Parse) -> PathPattern:
     first, variable = cursor.index, None
     if cursor.is_name(first) and cursor.words[first + 1] == "=":
         variable = cursor.variable()
