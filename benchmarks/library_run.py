@@ -2,8 +2,8 @@
 
 usage: library_run.py vaultgraph|kglite VAULT cache|none
 
-Starting Python and importing the program are over before the clock starts: `open_ms` is the call alone, `close_ms` what is
-left to do when it is closed. It runs under the Python of its side, so it imports nothing but that side.
+Starting Python and importing the program are over before the clock starts: `open_ms` is the call alone, `close_ms` what
+is left to do when it is closed. It runs under the Python of its side, so it imports nothing but that side.
 """
 
 import json
@@ -19,7 +19,7 @@ COUNT_RELATIONSHIPS = "MATCH ()-[r]->() RETURN count(r) AS found"
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """``count`` runs a counting query; ``close`` ends what opening began, a cache file that is still to be written too."""
+    """``count`` runs a counting query; ``close`` ends what opening began, writing the cache included."""
 
     count: Callable[[str], int]
     close: Callable[[], object]
