@@ -171,6 +171,8 @@ class Vault:
             BuildError: the folder cannot be listed.
         """
         with self._lock:
+            if not self._loaded and self._cache:
+                self._cache = load_cache(self._cache)[1]  # whose file it is must be known before it is replaced
             known, self._state, self._loaded = self._state, None, True
             try:
                 return self._attempt().report
