@@ -1,7 +1,7 @@
 """Rule: a scan under an equality of one property with a constant looks only at the column of that property."""
 
 from vaultgraph.cypher.operators import Filter, Plan, ScanNodes, SeekNodes
-from vaultgraph.cypher.plans import transform
+from vaultgraph.cypher.plans import inputs_of, with_inputs
 from vaultgraph.cypher.syntax import Binary, Comparison, Expression, Property, Variable
 from vaultgraph.cypher.trees import is_constant
 
@@ -10,7 +10,8 @@ _BEST = ("path", "id", "title")  # of several equalities the one that leaves few
 
 def seek(plan: Plan) -> Plan:
     """The plan with seeks in place of such scans; other predicates stay above."""
-    return transform(plan, _change)
+    plan = _change(plan)  # from the top, so that all filters over a scan are seen at once
+    return with_inputs(plan, tuple(seek(below) for below in inputs_of(plan)))
 
 
 def _change(part: Plan) -> Plan:
