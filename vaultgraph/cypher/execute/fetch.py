@@ -3,7 +3,7 @@
 The four column shapes are told apart here, so that operators and kernels need not. Nothing here reads the graph.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date, datetime
 from itertools import chain
 from typing import Final
@@ -185,10 +185,15 @@ def _ids_or_missing(column: BoundColumn) -> Ids:
 
 def _common_dtype(columns: Sequence[BoundColumn]) -> pl.DataType | None:
     """The dtype all columns can take without changing a value, None where there is none."""
-    dtypes = {column.series.dtype if isinstance(column, ValueColumn) else None for column in columns}
-    if len(dtypes) > 1:
-        dtypes.discard(pl.List(pl.Null))
-    return dtypes.pop() if len(dtypes) == 1 else None
+    dtypes = {column.series.dtype for column in columns if isinstance(column, ValueColumn)}
+    return one_dtype(dtypes) if all(isinstance(column, ValueColumn) for column in columns) else None
+
+
+def one_dtype(dtypes: Collection[pl.DataType]) -> pl.DataType | None:
+    """The one dtype among ``dtypes``, None for several; lists without items go with every other list."""
+    if len(dtypes) > 1 and all(isinstance(dtype, pl.List) for dtype in dtypes):
+        dtypes = [dtype for dtype in dtypes if dtype != pl.List(pl.Null)]
+    return next(iter(dtypes)) if len(dtypes) == 1 else None
 
 
 def _series_or_null(column: BoundColumn, dtype: pl.DataType) -> pl.Series:

@@ -13,7 +13,7 @@ import polars as pl
 
 from vaultgraph.cypher.entities import cells
 from vaultgraph.cypher.execute.bindings import BoundColumn, NodeColumn, RelationshipColumn, ValueColumn
-from vaultgraph.cypher.execute.fetch import from_values, nulls
+from vaultgraph.cypher.execute.fetch import from_values, nulls, one_dtype
 from vaultgraph.cypher.syntax import LabelAnd, LabelExpression, LabelName, LabelNot, LabelOr
 from vaultgraph.graph.columns import VARIANT, Gathered, Ids, gather
 from vaultgraph.graph.graph import Graph, group_index, tables_of
@@ -40,11 +40,8 @@ def _assembled(parts: list[Gathered], height: int) -> BoundColumn:
     parts = [part for part in parts if part.series.dtype != pl.Null]
     if not parts:
         return nulls(height)
-    dtypes = {part.series.dtype for part in parts}
-    if len(dtypes) > 1:
-        dtypes.discard(pl.List(pl.Null))
-    if len(dtypes) == 1 and VARIANT not in dtypes:
-        dtype = dtypes.pop()
+    dtype = one_dtype({part.series.dtype for part in parts})
+    if dtype is not None and dtype != VARIANT:
         if len(parts) == 1 and parts[0].rows is None:
             return ValueColumn(parts[0].series)
         index = np.full(height, -1, dtype=np.int64)
