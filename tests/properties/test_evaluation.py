@@ -174,7 +174,7 @@ def shown(value: object) -> str:
     return repr(value)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(EXPRESSIONS, ROWS)
 def test_columns_and_rows_agree(expression: Expression, rows: list[dict[str, object]]) -> None:
     here = context()
