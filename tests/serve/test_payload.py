@@ -15,8 +15,19 @@ def rows(count, width=40):
     return [(index, f"note {index} " + "x" * width) for index in range(count)]
 
 
-def pages(table, shape="text", notes=(), columns=("i", "t")):
-    return RowPages(columns, table, shape, 3, notes)
+class ListRows(list):
+    """Rows at hand; a long text counts as its length."""
+
+    @property
+    def size_bytes(self):
+        return sum(len(cell) for row in self for cell in row if isinstance(cell, str))
+
+    def part(self, first, stop):
+        return self[first:stop]
+
+
+def pages(table, shape="text", notes=(), columns=("i", "t"), generation=3):
+    return RowPages(columns, ListRows(table), shape, generation, notes)
 
 
 def test_a_small_result_is_a_header_rows_and_a_last_line():
@@ -122,6 +133,14 @@ def test_the_oldest_results_go_when_there_are_too_many():
     with pytest.raises(ParameterError, match="Kept now: r2, r3"):
         store.more("r1", 0, 4096)
     assert store.more("r2", 0, 4096).text
+
+
+def test_results_of_graphs_older_than_the_last_but_one_are_let_go():
+    store = ResultStore()
+    for generation in (1, 2, 3):
+        store.answer(pages(rows(1000), generation=generation), 4096)
+    with pytest.raises(ParameterError, match="Kept now: r2, r3"):
+        store.more("r1", 0, 4096)
 
 
 def test_a_result_too_large_to_keep_says_how_to_ask_again():

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
 
-_WORDS = {"read": "reading notes", "link": "linking"}
+_WORDS = {"open": "opening", "read": "reading notes", "link": "linking"}
 
 
 @contextmanager

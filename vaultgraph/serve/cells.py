@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from vaultgraph.cypher.values import Node, Path, Relationship
 
 SHORT_CHARS: Final = 80  # a longer property value is left out of a node cell
-NODE_CHARS: Final = 400  # the properties of a node cell stop here
+NODE_CHARS: Final = 240  # the properties of a node cell stop here
 
 HIDDEN: Final = frozenset(
     ("path", "file_path", "id", "concept_id", "title", "stem", "folder", "body", "size_bytes", "mtime")
@@ -152,7 +152,8 @@ def _node(node: Node) -> str:
         head += f" {key if _is_plain(key) else _quoted(key)}"
     if isinstance(title, str) and title != key:
         head += f" {_quoted(title if len(title) <= SHORT_CHARS else title[: SHORT_CHARS - 1] + '…')}"
-    shown = _short_properties(node.properties)
+    rest = {key: value for key, value in node.properties.items() if key != "type" or value not in node.labels}
+    shown = _short_properties(rest)
     return f"{head} {shown})" if shown else f"{head})"
 
 

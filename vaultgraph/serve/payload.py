@@ -7,15 +7,15 @@ out stays in the session's ResultStore and is read with `expand_response`.
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal, cast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
-from vaultgraph.cypher.values import Node, Path, Relationship
 from vaultgraph.errors import ParameterError
 from vaultgraph.serve.answers import Answer, TextPart, text_answer
 from vaultgraph.serve.cells import compact_json, csv_cell, json_cell, text_cell
 from vaultgraph.serve.results import Keep
+from vaultgraph.serve.rows import Rows
 
 DEFAULT_BYTES: Final = 16 * 1024
 LEAST_BYTES: Final = 4096
@@ -24,7 +24,7 @@ ENVELOPE_BYTES: Final = 600  # kept free for the JSON-RPC envelope, the notes an
 LEAST_CELL_CHARS: Final = 400
 CUT_MARK_BYTES: Final = 40
 LINE_END_BYTES: Final = 4  # "\\r\\n" inside a JSON string
-SAMPLE_ROWS: Final = 64
+CHUNK_ROWS: Final = 64
 
 Format = Literal["text", "json", "csv"]
 
@@ -66,14 +66,15 @@ class RowPages:
     """A table to be read in parts; an offset is a row number from 0. ``notes`` follow the rows of every part."""
 
     columns: tuple[str, ...]
-    rows: Sequence[tuple[object, ...]]
+    rows: Rows
     format: Format
     generation: int
     notes: tuple[str, ...] = ()
-    size_bytes: int = field(init=False, default=0)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size_bytes", _estimated_bytes(self.rows))
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory the rows hold."""
+        return self.rows.size_bytes
 
     def page(self, offset: int, most_bytes: int, keep: Keep) -> Answer:
         """The rows from ``offset`` that fit: all of them uncut, or some with their long cells cut."""
@@ -88,7 +89,7 @@ class RowPages:
         if not is_whole:
             most_chars = self._most_chars(offset, room)
             lines, _ = self._lines(offset, room, most_chars)
-            shown = self.rows[offset : offset + len(lines)]
+            shown = self.rows.part(offset, offset + len(lines))
             has_cuts = any(self._line(row, None) != line for row, line in zip(shown, lines, strict=True))
         stop = offset + len(lines)
         result_id = keep() if stop < len(self.rows) else None
@@ -104,7 +105,8 @@ class RowPages:
         cells = max(1, len(self.columns))
         share = room // (cells * (len(self.rows) - offset)) - CUT_MARK_BYTES
         most_chars = max(min(LEAST_CELL_CHARS, room // (2 * cells)), share // 2)
-        while most_chars > 1 and wire_bytes(self._line(self.rows[offset], most_chars)) > room:
+        (first,) = self.rows.part(offset, offset + 1)
+        while most_chars > 1 and wire_bytes(self._line(first, most_chars)) > room:
             most_chars //= 2
         return most_chars
 
@@ -112,13 +114,17 @@ class RowPages:
         """Complete rows within ``room`` bytes (one at least), and whether they are all that is left."""
         lines: list[str] = []
         used = sum(map(wire_bytes, self.columns)) + 2 * len(self.columns)
-        for index in range(offset, len(self.rows)):
-            line = self._line(self.rows[index], most_chars)
+        for row in self._read(offset):
+            line = self._line(row, most_chars)
             used += wire_bytes(line) + LINE_END_BYTES
             if used > room and (lines or most_chars is None):
                 return lines, False
             lines.append(line)
         return lines, True
+
+    def _read(self, offset: int) -> Iterator[tuple[object, ...]]:
+        for first in range(offset, len(self.rows), CHUNK_ROWS):
+            yield from self.rows.part(first, first + CHUNK_ROWS)
 
     def _line(self, row: tuple[object, ...], most_chars: int | None) -> str:
         match self.format:
@@ -174,6 +180,7 @@ class TextPages:
     """Long text to be read in parts that end at a line break; an offset is a character number from 0."""
 
     text: str
+    generation: None = None
 
     @property
     def size_bytes(self) -> int:
@@ -224,28 +231,3 @@ def _heading(name: str) -> str:
 
 def _rows(count: int) -> str:
     return "row" if count == 1 else "rows"
-
-
-def _estimated_bytes(rows: Sequence[tuple[object, ...]]) -> int:
-    """About what the rows hold in memory, from an even sample of them."""
-    if not rows:
-        return 0
-    step = max(1, len(rows) // SAMPLE_ROWS)
-    sample = rows[::step]
-    return len(rows) * sum(_value_bytes(value) for row in sample for value in row) // len(sample)
-
-
-def _value_bytes(value: object) -> int:
-    match value:
-        case str():
-            return 50 + len(value)
-        case list() | tuple():
-            return 56 + sum(map(_value_bytes, cast("Sequence[object]", value)))
-        case dict():
-            return 64 + sum(map(_value_bytes, cast("dict[str, object]", value).values()))
-        case Node() | Relationship():
-            return 64 + _value_bytes(value.properties)
-        case Path():
-            return sum(map(_value_bytes, (*value.nodes, *value.relationships)))
-        case _:
-            return 32

@@ -46,7 +46,8 @@ def report_text(report: Report) -> str:
         f"nodes: {report.nodes:,} ({_counted(report.labels)})",
         f"relationships: {report.relationships:,} ({_counted(report.types)})",
     ]
-    lines += [f"{name.replace('_', ' ')}: {count:,}" for name, count in sorted(report.counts.items())]
+    others = sorted((name, count) for name, count in report.counts.items() if name not in ("files", "notes"))
+    lines += [f"{name.replace('_', ' ')}: {count:,}" for name, count in others]
     spent = " · ".join(f"{name} {ms:.0f} ms" for name, ms in report.phases_ms.items() if ms >= 1)
     origin = {"built": "built from the notes", "cache": "opened from the cache", "refreshed": "refreshed"}
     lines.append(f"{origin[report.origin]}, {report.parsed:,} notes parsed{': ' + spent if spent else ''}")

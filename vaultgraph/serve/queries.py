@@ -13,6 +13,7 @@ from vaultgraph.serve.overview_detail import connections_text, types_text
 from vaultgraph.serve.payload import Format, RowPages, TextPages, reply_bytes
 from vaultgraph.serve.problems import problem_lines, problem_summary, report_text
 from vaultgraph.serve.reference import reference_text
+from vaultgraph.serve.rows import ResultRows
 from vaultgraph.serve.session import Call
 from vaultgraph.vault.snapshot import Snapshot
 
@@ -30,7 +31,7 @@ def cypher_query(call: Call) -> Answer:
     )
     notes = [f"warning: {warning}" for warning in result.warnings] + _stale(snapshot)
     shape: Format = arguments.get("format") or ("csv" if result.csv else "text")
-    pages = RowPages(result.columns, result.rows, shape, snapshot.generation, tuple(notes))
+    pages = RowPages(result.columns, ResultRows(result), shape, snapshot.generation, tuple(notes))
     return call.session.results.answer(pages, reply_bytes(arguments))
 
 

@@ -27,7 +27,12 @@ class Pages(Protocol):
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory it holds."""
+        """About how much memory it holds, a graph aside."""
+        ...
+
+    @property
+    def generation(self) -> int | None:
+        """The generation whose graph it holds on to; None for none."""
         ...
 
     def page(self, offset: int, most_bytes: int, keep: "Keep") -> Answer:
@@ -76,8 +81,8 @@ class ResultStore:
             self._count += 1
             result_id = f"r{self._count}"
             self._kept[result_id] = _Kept(pages, now + KEEP_S)
-            for stale in [key for key, kept in self._kept.items() if kept.until <= now]:
-                del self._kept[stale]
+            for gone in [key for key, kept in self._kept.items() if kept.until <= now or _is_old(kept, pages)]:
+                del self._kept[gone]
             while len(self._kept) > MOST_RESULTS or self._total() > MOST_BYTES:
                 self._kept.popitem(last=False)
         return result_id
@@ -99,3 +104,9 @@ class ResultStore:
 
     def _total(self) -> int:
         return sum(kept.pages.size_bytes for kept in self._kept.values())
+
+
+def _is_old(kept: _Kept, newest: Pages) -> bool:
+    """Whether a result holds on to a graph older than the one before the newest: a graph is larger than any result."""
+    generation = kept.pages.generation
+    return generation is not None and newest.generation is not None and generation < newest.generation - 1

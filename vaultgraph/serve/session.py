@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from vaultgraph.errors import BuildError, FileError, VaultgraphError
+from vaultgraph.errors import BuildError, FileError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.serve.results import ResultStore
 
@@ -86,11 +86,16 @@ class Session:
         Raises:
             FileError: it is gone.
         """
-        if not self.root.exists():
+        if self.root.exists():
+            return self.root
+        try:
+            # A sync client or a restored backup may have put another folder in its place.
+            self.root = VaultRoot.open(self.root.path)
+        except SettingsError as error:
             raise FileError(
                 f"The vault folder {self.root.path} is gone: deleted, moved or not mounted. Put it back, or restart "
                 "the server with another --vault."
-            )
+            ) from error
         return self.root
 
     def is_built(self) -> bool:
