@@ -24,6 +24,8 @@ def missing_anchors(links: pl.DataFrame, headings: pl.DataFrame, blocks: pl.Data
         return links.clear()
     parts = asked.with_columns(part=pl.col("anchor").str.split("#")).explode("part").filter(pl.col("part") != "")
     parts = parts.with_columns(is_block=pl.col("part").str.strip_chars_start().str.starts_with("^"))
+    reached = asked["target"].unique().implode()
+    headings, blocks = headings.filter(pl.col("file").is_in(reached)), blocks.filter(pl.col("file").is_in(reached))
     present = pl.concat(
         [
             headings.select(target="file", is_block=pl.lit(False), key=_heading_keys(headings["text"])),

@@ -110,13 +110,13 @@ def _properties(
     """Frontmatter segments by key, and the problems of making them."""
     stated = properties.filter(~pl.col("key").is_in(ANSWERED))
     typed, refused = coerced(stated, labels, profile)
-    shadowed = pl.col("key").is_in(BUILT_IN)
-    hidden = stated.filter(shadowed).unique(["file", "key"], keep="first", maintain_order=True)
-    rows = typed.with_columns(
-        key=pl.when(shadowed).then(pl.format("frontmatter.{}", "key")).otherwise("key"),
-        node=numbering.of_file.gather(typed["file"]),
-    )
-    found = [wording.refused_types(refused, paths), wording.shadowed_keys(hidden, paths)]
+    found = [wording.refused_types(refused, paths)]
+    rows = typed.with_columns(node=numbering.of_file.gather(typed["file"]))
+    is_shadowed = rows["key"].is_in(BUILT_IN)
+    if is_shadowed.any():
+        hidden = rows.filter(is_shadowed).unique(["file", "key"], keep="first", maintain_order=True)
+        found.append(wording.shadowed_keys(hidden, paths))
+        rows = rows.with_columns(key=pl.when(is_shadowed).then(pl.format("frontmatter.{}", "key")).otherwise("key"))
     return property_segments(rows, numbering.groups), found
 
 
@@ -137,10 +137,10 @@ def _merged(families: list[dict[str, list[Segment]]]) -> Mapping[str, Column]:
 
 def _relationships(
     links: LinkRows, folders: Folders, shared: Shared, numbering: Numbering, profile: Profile
-) -> pl.DataFrame:
-    """Every relationship of the graph as rows for relationship_tables."""
+) -> list[pl.DataFrame]:
+    """Every relationship of the graph, as families of rows for relationship_tables."""
     linked = link_relationships(links, numbering.of_file, numbering.of_key, profile)
-    return pl.concat([linked, _held(folders, numbering, profile), *_shared(shared, numbering)], how="diagonal_relaxed")
+    return [*linked, _held(folders, numbering, profile), *_shared(shared, numbering)]
 
 
 def _held(folders: Folders, numbering: Numbering, profile: Profile) -> pl.DataFrame:

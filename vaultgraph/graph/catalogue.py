@@ -11,7 +11,7 @@ import polars as pl
 
 from vaultgraph.files.stamps import Stamps
 from vaultgraph.graph.columns import Ids
-from vaultgraph.graph.names import extension, fold, last_part, parent, without_md
+from vaultgraph.graph.names import extension, fold, last_part
 from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.settings import Profile
 
@@ -67,27 +67,19 @@ def _other_files(stamps: Stamps, canvases: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_keys(files: pl.DataFrame) -> pl.DataFrame:
-    paths = files["path"]
-    is_note = pl.col("is_note")
-    keys = fold(paths)
-    return files.with_columns(
-        folder=parent(paths),
-        name=last_part(paths),
-        bare=without_md(last_part(paths)),
-        key=keys,
-        bare_key=keys.str.strip_suffix(".md"),
-        has_extension=extension(paths).is_not_null(),
-    ).select(
+    is_note, path, name = pl.col("is_note"), pl.col("path"), pl.col("name")
+    named = files.with_columns(key=fold(files["path"]), name=last_part(files["path"]))
+    return named.select(
         "path",
-        "folder",
         "size_bytes",
         "is_note",
         "is_canvas",
         "note",
         "key",
-        stem=pl.when(is_note).then("bare").otherwise("name"),
-        name_key=pl.when(is_note).then("bare_key").otherwise("key"),
-        rank=pl.when(is_note | pl.col("has_extension")).then(0).otherwise(2).cast(pl.UInt8),
+        folder=path.str.strip_suffix(name).str.strip_suffix("/"),
+        stem=pl.when(is_note).then(name.str.head(-3)).otherwise("name"),
+        name_key=pl.when(is_note).then(pl.col("key").str.head(-3)).otherwise("key"),
+        rank=pl.when(is_note | extension(named["name"]).is_not_null()).then(0).otherwise(2).cast(pl.UInt8),
     )
 
 

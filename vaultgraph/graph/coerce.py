@@ -44,7 +44,7 @@ def coerced(properties: pl.DataFrame, labels: pl.Series, profile: Profile) -> tu
     declared for the note label goes for every note; one declared for a specific label goes before it.
     """
     refused: list[pl.DataFrame] = []
-    kept = properties
+    kept = properties.with_row_index("place") if profile.types else properties
     declared = [(label, key, kind) for label, table in profile.types.items() for key, kind in table.items()]
     done: dict[str, pl.Series] = {}
     for label, key, kind in sorted(declared, key=lambda entry: (entry[0] == profile.note_label, entry)):
@@ -68,7 +68,10 @@ def coerced(properties: pl.DataFrame, labels: pl.Series, profile: Profile) -> tu
             )
         )
         kept = pl.concat([kept.filter(~is_meant), made.select(kept.columns), left.select(kept.columns)])
-    return kept, pl.concat(refused) if refused else _refused_schema().to_frame()
+    if not refused:
+        return properties, _refused_schema().to_frame()
+    # Items of a list keep their order, whichever of them could be converted.
+    return kept.sort("place").drop("place"), pl.concat(refused)
 
 
 def _refused_schema() -> pl.Schema:

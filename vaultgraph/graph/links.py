@@ -173,8 +173,10 @@ def _heading_types(sections: pl.Series, profile: Profile) -> pl.Series:
     return sections.replace_strict(headings, types, default=None, return_dtype=pl.String)
 
 
-def link_relationships(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame, profile: Profile) -> pl.DataFrame:
-    """One row a relationship: source, target Int64 node ids, type, order, and properties named as in the graph.
+def link_relationships(
+    links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame, profile: Profile
+) -> list[pl.DataFrame]:
+    """One row a relationship, in order of appearance: source, target Int64 node ids, type, and properties.
 
     ``of_file``: node id by file row; ``of_key``: (space, key, id) of the nodes that are not files. The same target with
     another section, anchor or display is another relationship; otherwise repeats are counted.
@@ -188,7 +190,7 @@ def link_relationships(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame
             target=pl.when(swap).then("source").otherwise("target"),
         )
     is_attached = pl.col("type").is_in(["HAS_IMAGE", "HAS_ATTACHMENT"]) & (pl.col("syntax") < LinkSyntax.FRONTMATTER)
-    return pl.concat([_linked(rows.filter(~is_attached)), _attached(rows.filter(is_attached))], how="diagonal")
+    return [_linked(rows.filter(~is_attached)), _attached(rows.filter(is_attached))]
 
 
 def _numbered(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) -> pl.DataFrame:
@@ -209,8 +211,8 @@ def _numbered(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) -> pl.D
 
 
 def _linked(rows: pl.DataFrame) -> pl.DataFrame:
-    grouped = rows.group_by("source", "target", "type", "section", "anchor", "display", "property").agg(
-        pl.col("order").min(),
+    key = ["source", "target", "type", "section", "anchor", "display", "property"]
+    grouped = rows.group_by(key, maintain_order=True).agg(
         pl.col("line").min().cast(pl.Int64),
         pl.len().cast(pl.Int64).alias("count"),
         pl.col("via").min(),
@@ -225,15 +227,12 @@ def _linked(rows: pl.DataFrame) -> pl.DataFrame:
 def _attached(rows: pl.DataFrame) -> pl.DataFrame:
     """HAS_IMAGE and HAS_ATTACHMENT; ``ordinal`` counts the files of a note from 0, by type, in order of appearance."""
     rows = rows.rename({"display": "alt"})
-    grouped = rows.group_by("source", "target", "type", "section", "anchor", "alt", "width", "height").agg(
-        pl.col("order").min(), pl.col("line").min().cast(pl.Int64), pl.col("is_ambiguous").all()
+    key = ["source", "target", "type", "section", "anchor", "alt", "width", "height"]
+    grouped = rows.group_by(key, maintain_order=True).agg(
+        pl.col("line").min().cast(pl.Int64), pl.col("is_ambiguous").all()
     )
-    return (
-        grouped.sort("source", "type", "order")
-        .with_columns(
-            pl.col("width", "height").cast(pl.Int64),
-            ordinal=pl.int_range(pl.len(), dtype=pl.Int64).over("source", "type"),
-            ambiguous=pl.when("is_ambiguous").then(True),
-        )
-        .drop("is_ambiguous")
-    )
+    return grouped.with_columns(
+        pl.col("width", "height").cast(pl.Int64),
+        ordinal=pl.int_range(pl.len(), dtype=pl.Int64).over("source", "type"),
+        ambiguous=pl.when("is_ambiguous").then(True),
+    ).drop("is_ambiguous")

@@ -5,6 +5,7 @@ Neighbouring labels with the same type share a segment, so that a scan of all no
 where no node has the property for long, so that a rare property costs little. Built-in properties are nodes.py's.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -24,21 +25,26 @@ TEXT_LISTS: Final = ("aliases", "tags", "cssclasses")  # always lists of texts, 
 Codes = npt.NDArray[np.uint8]
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Values of one type, the last of them what a missing cell has; ``position``: where each cell's value is, and one
+    more for a missing cell."""
+
+    values: pl.Series
+    position: Ids
+
+
 def property_segments(rows: pl.DataFrame, groups: tuple[NodeGroup, ...]) -> dict[str, list[Segment]]:
     """Segments of each property, by key, sorted by ``first``.
 
-    ``rows``: node Int64, key String, ordinal Int32, kind UInt8, number Int64, real Float64, text String, in any order;
-    ``groups``: node groups of the graph, whose boundaries decide what shares a type.
+    ``rows``: node Int64, key String, ordinal Int32, kind UInt8, number Int64, real Float64, text String; the items of
+    a list in order. ``groups``: node groups of the graph, whose boundaries decide what shares a type.
     """
     if not rows.height:
         return {}
     cells, items = _cells(_with_text_lists(rows))
     codes = _segment_codes(cells, groups)
-    lists = {
-        code: _lists_of(code, items) for code in sorted(set(codes[codes != VARIANT_CODE].tolist())) if code > LIST_OF
-    }
-    variants = _variants(cells, items, codes == VARIANT_CODE)
-    return _cut(cells, codes, groups, lists, variants)
+    return _cut(cells, codes, groups, {code: _source(code, codes, cells, items) for code in np.unique(codes).tolist()})
 
 
 def _with_text_lists(rows: pl.DataFrame) -> pl.DataFrame:
@@ -46,23 +52,24 @@ def _with_text_lists(rows: pl.DataFrame) -> pl.DataFrame:
     reserved = rows["key"].is_in(list(TEXT_LISTS)) & (rows["kind"] != ValueKind.EMPTY_LIST)
     if not reserved.any():
         return rows
-    listed = rows.filter(reserved).with_columns(
-        ordinal=pl.max_horizontal(pl.col("ordinal"), pl.lit(0, pl.Int32)),
-        kind=pl.lit(ValueKind.TEXT.value, pl.UInt8),
-        text=cell_text(),
+    return rows.with_columns(
+        ordinal=pl.when(reserved).then(pl.max_horizontal(pl.col("ordinal"), pl.lit(0, pl.Int32))).otherwise("ordinal"),
+        kind=pl.when(reserved).then(pl.lit(ValueKind.TEXT.value, pl.UInt8)).otherwise("kind"),
+        text=pl.when(reserved).then(cell_text()).otherwise("text"),
     )
-    return pl.concat([rows.filter(~reserved), listed.select(rows.columns)])
 
 
 def _cells(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """One row a cell, sorted by key and node, with its code; and the list items, sorted, with their ``cell``."""
-    # Keys are numbered first: sorting numbers is several times faster than sorting texts.
+    # Key and node packed into one number: one sort of integers in place of one of texts.
     names = rows["key"].unique().sort()
-    numbers = pl.DataFrame({"key": names, "number_of_key": pl.int_range(len(names), dtype=pl.UInt32, eager=True)})
-    numbered = rows.join(numbers, on="key", how="left", maintain_order="left")
-    rows = numbered.sort("number_of_key", "node", "ordinal")
-    key, node = rows["number_of_key"].to_numpy().astype(np.int64), rows["node"].to_numpy()
-    starts = (np.diff(key, prepend=-1) != 0) | (np.diff(node, prepend=-1) != 0)
+    numbers = pl.DataFrame({"key": names, "at": pl.int_range(len(names), dtype=pl.Int64, eager=True)})
+    key = rows.select("key").join(numbers, on="key", how="left", maintain_order="left")["at"].to_numpy()
+    node = rows["node"].to_numpy()
+    packed = key * (int(node.max()) + 1) + node
+    order = np.argsort(packed, kind="stable")
+    rows = rows[order]
+    starts = np.diff(packed[order], prepend=-1) != 0
     cell = pl.Series("cell", np.cumsum(starts) - 1)
     first = rows.filter(pl.Series(starts)).select(
         "key", "node", "kind", "number", "real", "text", is_list=pl.col("ordinal") >= 0
@@ -99,13 +106,32 @@ def _segment_codes(cells: pl.DataFrame, groups: tuple[NodeGroup, ...]) -> Codes:
     return agreed.select(code.cast(pl.UInt8).alias("code"))["code"].to_numpy()
 
 
-def _lists_of(code: int, items: pl.DataFrame) -> tuple[Ids, pl.Series]:
-    """(cell of each list, the lists) for all list cells whose items have the kind of ``code``."""
-    kind = ValueKind(code - LIST_OF)
+def _source(code: int, codes: Codes, cells: pl.DataFrame, items: pl.DataFrame) -> Source:
+    """Where the cells of segments with ``code`` are gathered from."""
+    if code == VARIANT_CODE:
+        return _variants(cells, items, codes == code)
+    if code > LIST_OF:
+        return _lists(ValueKind(code - LIST_OF), cells, items)
+    kind = ValueKind(code)
+    values = _typed(kind, cells.with_columns(number=pl.when(pl.col("kind") == kind).then("number")))
+    return Source(_with_blank(values), np.append(np.arange(cells.height), cells.height))
+
+
+def _lists(kind: ValueKind, cells: pl.DataFrame, items: pl.DataFrame) -> Source:
+    """All list cells whose items are of ``kind``, and empty lists."""
     chosen = items.filter(pl.col("kind") == kind)
     values = pl.DataFrame({"cell": chosen["cell"], "values": _typed(kind, chosen)})
     lists = values.group_by("cell", maintain_order=True).agg("values")
-    return lists["cell"].to_numpy(), lists["values"]
+    empty = pl.Series("values", [[]], dtype=lists["values"].dtype)
+    position = np.full(cells.height + 1, lists.height + 1, dtype=np.int64)
+    position[lists["cell"].to_numpy()] = np.arange(lists.height)
+    position[np.flatnonzero(cells["code"].to_numpy() == ValueKind.EMPTY_LIST)] = lists.height
+    return Source(_with_blank(pl.concat([lists["values"], empty])), position)
+
+
+def _with_blank(values: pl.Series) -> pl.Series:
+    """``values`` and a null at the end, which is what missing cells are gathered from."""
+    return values.extend_constant(None, 1)
 
 
 def _typed(kind: ValueKind, cells: pl.DataFrame) -> pl.Series:
@@ -127,26 +153,26 @@ def _typed(kind: ValueKind, cells: pl.DataFrame) -> pl.Series:
             return cells["text"]
 
 
-def _variants(cells: pl.DataFrame, items: pl.DataFrame, chosen: npt.NDArray[np.bool_]) -> tuple[Ids, pl.Series]:
-    """(cell, VARIANT struct) of the chosen cells; a list is JSON text."""
+def _variants(cells: pl.DataFrame, items: pl.DataFrame, chosen: npt.NDArray[np.bool_]) -> Source:
+    """The chosen cells as VARIANT structs; a list is JSON text, and a missing cell is a struct of kind 0."""
     at = np.flatnonzero(chosen)
     rows = cells.with_row_index("cell").filter(pl.Series(chosen)).with_columns(pl.col("cell").cast(pl.Int64))
     inside = items.filter(pl.col("cell").is_in(rows.filter("is_list")["cell"].implode()))
-    texts = (
-        inside.select("cell", json=_json_item()).group_by("cell", maintain_order=True).agg(pl.col("json").str.join(","))
-    )
-    listed = texts.select("cell", json=pl.format("[{}]", "json"))
+    texts = inside.select("cell", json=_json_item()).group_by("cell", maintain_order=True)
+    listed = texts.agg(pl.col("json").str.join(",")).select("cell", json=pl.format("[{}]", "json"))
     rows = rows.join(listed, on="cell", how="left", maintain_order="left")
     is_empty = pl.col("code") == ValueKind.EMPTY_LIST
     is_json = pl.col("json").is_not_null() | is_empty
-    return at, rows.select(
-        pl.struct(
-            kind=pl.when(is_json).then(ValueKind.JSON.value).otherwise("kind").cast(pl.UInt8),
-            number=pl.when(~is_json).then("number"),
-            real=pl.when(~is_json).then("real"),
-            text=pl.when(is_empty).then(pl.lit("[]")).otherwise(pl.coalesce("json", "text")),
-        )
-    ).to_series().cast(VARIANT)
+    fields = rows.select(
+        kind=pl.when(is_json).then(ValueKind.JSON.value).otherwise("kind").cast(pl.UInt8),
+        number=pl.when(~is_json).then("number"),
+        real=pl.when(~is_json).then("real"),
+        text=pl.when(is_empty).then(pl.lit("[]")).otherwise(pl.coalesce("json", "text")),
+    )
+    blank = pl.DataFrame({"kind": [0], "number": [None], "real": [None], "text": [None]}, schema=fields.schema)
+    position = np.full(cells.height + 1, len(at), dtype=np.int64)
+    position[at] = np.arange(len(at))
+    return Source(pl.concat([fields, blank]).to_struct().cast(VARIANT), position)
 
 
 def _json_item() -> pl.Expr:
@@ -159,78 +185,39 @@ def _json_item() -> pl.Expr:
 
 
 def _cut(
-    cells: pl.DataFrame,
-    codes: Codes,
-    groups: tuple[NodeGroup, ...],
-    lists: dict[int, tuple[Ids, pl.Series]],
-    variants: tuple[Ids, pl.Series],
+    cells: pl.DataFrame, codes: Codes, groups: tuple[NodeGroup, ...], sources: dict[int, Source]
 ) -> dict[str, list[Segment]]:
     """Segments from cells sorted by key and node: a new one at each change of key or type and after each long gap."""
-    nodes = cells["node"].to_numpy()
-    keys = cells["key"]
-    key = keys.rle_id().to_numpy()
+    nodes, keys = cells["node"].to_numpy(), cells["key"]
+    key = keys.rle_id().to_numpy().astype(np.int64)
     changes = (np.diff(key, prepend=-1) != 0) | (np.diff(codes.astype(np.int64), prepend=-1) != 0)
     changes |= np.diff(nodes, prepend=nodes[:1]) > GAP
     starts = np.flatnonzero(changes)
     stops = np.append(starts[1:], len(nodes))
-    bounds = np.array([group.first for group in groups] + [groups[-1].stop], dtype=np.int64)
-    first_of_group = bounds[np.searchsorted(bounds, nodes[starts], side="right") - 1]
-    last_of_group = bounds[np.searchsorted(bounds, nodes[stops - 1], side="right")]
-    # Widened to whole labels where that is near, so that a scan of the label finds one segment that covers it.
-    firsts = np.where(nodes[starts] - first_of_group <= GAP, first_of_group, nodes[starts])
-    lasts = np.where(last_of_group - nodes[stops - 1] <= GAP, last_of_group, nodes[stops - 1] + 1)
-    names = keys.gather(starts).to_list()
+    firsts, lasts = _widened(nodes[starts], nodes[stops - 1] + 1, key[starts], groups)
     segments: dict[str, list[Segment]] = {}
     # row loop: one step for each segment, which are few for each property
-    for i, name in enumerate(names):
-        start, stop, code = int(starts[i]), int(stops[i]), int(codes[starts[i]])
-        column = segments.setdefault(name, [])
-        first = max(int(firsts[i]), column[-1].stop) if column else int(firsts[i])
-        # Only the cells of this segment bound it from above; the next one starts where its label starts.
-        last = int(lasts[i])
-        if i + 1 < len(names) and key[starts[i + 1]] == key[start]:
-            last = min(last, int(nodes[starts[i + 1]]))
-        slots = np.full(last - first, -1, dtype=np.int64)
-        slots[nodes[start:stop] - first] = np.arange(start, stop)
-        column.append(Segment(first, _filled(code, cells, slots, lists, variants).alias(name)))
+    for at, name in enumerate(keys.gather(starts).to_list()):
+        source, first = sources[int(codes[starts[at]])], int(firsts[at])
+        slots = np.full(int(lasts[at]) - first, len(nodes), dtype=np.int64)
+        slots[nodes[starts[at] : stops[at]] - first] = np.arange(starts[at], stops[at])
+        series = source.values.gather(source.position[slots])
+        segments.setdefault(name, []).append(Segment(first, series.alias(name)))
     return segments
 
 
-def _filled(
-    code: int,
-    cells: pl.DataFrame,
-    slots: Ids,
-    lists: dict[int, tuple[Ids, pl.Series]],
-    variants: tuple[Ids, pl.Series],
-) -> pl.Series:
-    """The values of the cells in ``slots`` (cell rows, -1 for none)."""
-    present = slots >= 0
-    if code == VARIANT_CODE:
-        at, structs = variants
-        chosen = structs.gather(_nullable(np.searchsorted(at, slots), present)).struct
-        # A missing cell is a struct of kind 0, never a null struct.
-        return chosen.unnest().with_columns(pl.col("kind").fill_null(0)).to_struct()
-    if code > LIST_OF:
-        at, values = lists[code]
-        where = np.minimum(np.searchsorted(at, slots), max(len(at) - 1, 0))
-        if len(at):
-            filled = values.gather(_nullable(where, present & (at[where] == slots)))
-        else:
-            filled = pl.Series([None], dtype=values.dtype).new_from_index(0, len(slots))
-        return _with_empty_lists(filled, cells, slots)
-    kind = ValueKind(code)
-    raw = {ValueKind.FLOAT: "real", ValueKind.TEXT: "text"}.get(kind, "number")
-    return _typed(kind, cells[raw].gather(_nullable(slots, present)).to_frame(raw))
+def _widened(firsts: Ids, lasts: Ids, keys: Ids, groups: tuple[NodeGroup, ...]) -> tuple[Ids, Ids]:
+    """Segment bounds moved out to those of whole labels where they are near, never into the next of the same key.
 
-
-def _with_empty_lists(filled: pl.Series, cells: pl.DataFrame, slots: Ids) -> pl.Series:
-    is_empty = (cells["code"].to_numpy()[slots] == ValueKind.EMPTY_LIST) & (slots >= 0)
-    if not is_empty.any():
-        return filled
-    nothing = pl.Series([[]], dtype=filled.dtype)
-    return pl.select(pl.when(pl.Series(is_empty)).then(nothing.first()).otherwise(filled)).to_series()
-
-
-def _nullable(positions: Ids, present: npt.NDArray[np.bool_]) -> pl.Series:
-    """Positions to gather at, null where not ``present``."""
-    return pl.Series(positions).set(pl.Series(~present), None) if not present.all() else pl.Series(positions)
+    A scan of the label then finds one segment that covers it.
+    """
+    bounds = np.array([group.first for group in groups] + [groups[-1].stop], dtype=np.int64)
+    label_first = bounds[np.searchsorted(bounds, firsts, side="right") - 1]
+    label_last = bounds[np.searchsorted(bounds, lasts - 1, side="right")]
+    wide_firsts = np.where(firsts - label_first <= GAP, label_first, firsts)
+    wide_lasts = np.where(label_last - lasts <= GAP, label_last, lasts)
+    same = keys[1:] == keys[:-1]
+    # Two segments of one label (a long gap between them) meet where the later one starts.
+    wide_lasts[:-1] = np.where(same, np.minimum(wide_lasts[:-1], firsts[1:]), wide_lasts[:-1])
+    wide_firsts[1:] = np.where(same, np.maximum(wide_firsts[1:], wide_lasts[:-1]), wide_firsts[1:])
+    return wide_firsts, wide_lasts

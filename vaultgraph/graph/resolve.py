@@ -11,7 +11,7 @@ from typing import Final
 import polars as pl
 
 from vaultgraph.graph.catalogue import Catalogue
-from vaultgraph.graph.names import fold, slug, without_md
+from vaultgraph.graph.names import fold, last_part, slug, without_md
 
 OUTSIDE: Final = r"^(?:(?i:file):|[A-Za-z]:[\\/]|\\\\)"
 DOTTED: Final = r"(?:^|/)\.{1,2}(?:/|$)"
@@ -58,30 +58,23 @@ def resolve(asked: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> 
 
 
 def other_names(catalogue: Catalogue, aliases: pl.DataFrame, titles: pl.Series) -> pl.DataFrame:
-    """The names beyond paths that mean exactly one note: (via UInt8, key String, file Int64).
+    """The names of notes beyond their paths: (via UInt8, key String, file Int64), one key maybe of several notes.
 
     ``aliases``: (file, name); ``titles``: of the notes of the catalogue, aligned. Slugs are made of stems and titles.
     """
     rows = pl.int_range(catalogue.note_count, dtype=pl.Int64, eager=True)
     titled = fold(titles)
-    stems = fold(catalogue.notes["stem"])
+    # Folding a path folds each part, so the stem's key is there already.
+    stems = last_part(catalogue.notes["name_key"])
     named = [
         (Via.ALIAS, aliases["file"].cast(pl.Int64), fold(aliases["name"])),
         (Via.TITLE, rows, titled),
         (Via.SLUG, rows, slug(stems)),
         (Via.SLUG, rows, slug(titled)),
     ]
-    frames = [
+    return pl.concat(
         pl.DataFrame({"key": keys, "file": files}).select(pl.lit(via.value, pl.UInt8).alias("via"), "key", "file")
         for via, files, keys in named
-    ]
-    return (
-        pl.concat(frames)
-        .filter(pl.col("key") != "")
-        .group_by("via", "key")
-        .agg(pl.col("file").min(), pl.col("file").max().alias("last"))
-        .filter(pl.col("file") == pl.col("last"))
-        .select("via", "key", "file")
     )
 
 
@@ -177,13 +170,20 @@ def _suffix_keys(full: pl.DataFrame, keys: pl.Series) -> pl.DataFrame:
 
     Best: lowest rank, then shortest path, then first path. ``candidates`` counts distinct files of that rank.
     """
-    depths = keys.str.count_matches("/", literal=True)
-    parts = full["key"].str.split("/")
-    frames = [full.clear()]
-    for depth in sorted(set(depths.drop_nulls().to_list())):
-        tails = parts.list.get(-1) if depth == 0 else parts.list.tail(depth + 1).list.join("/")
-        level = full.with_columns(key=tails).filter(parts.list.len() > depth)
-        frames.append(level.join(keys.filter(depths == depth).to_frame("key"), on="key", how="semi"))
+    asked = pl.DataFrame({"key": keys, "name": last_part(keys)}).with_columns(
+        depth=pl.col("key").str.count_matches("/", literal=True)
+    )
+    # Only files with a name that is asked for are looked at, and names with folders are few.
+    near = full.with_columns(name=last_part(full["key"])).join(asked.select("name"), on="name", how="semi")
+    parts = near["key"].str.split("/")
+    frames: list[pl.DataFrame] = []
+    for depth in sorted(set(asked["depth"].drop_nulls().to_list())):
+        tails = near["name"] if depth == 0 else parts.list.tail(depth + 1).list.join("/")
+        level = near.with_columns(key=tails).filter(parts.list.len() > depth)
+        wanted = asked.filter(pl.col("depth") == depth).select("key")
+        frames.append(level.join(wanted, on="key", how="semi").select(full.columns))
+    if not frames:
+        return full.clear().select("key", "rank", "file", candidates=pl.lit(0, pl.UInt32))
     # A symlinked file is found under several paths; it is one candidate.
     found = pl.concat(frames).sort("rank", "place").unique(["key", "rank", "file"], keep="first", maintain_order=True)
     best = found.unique("key", keep="first", maintain_order=True).select("key", "rank", "file")
@@ -192,16 +192,16 @@ def _suffix_keys(full: pl.DataFrame, keys: pl.Series) -> pl.DataFrame:
 
 
 def _other_matches(keys: pl.Series, called: pl.DataFrame) -> pl.DataFrame:
-    """Alias, title, slug, in this order, for keys that are no path: (key, other, how)."""
-    asked = pl.DataFrame({"key": keys, "plain": without_md(keys)})
+    """Alias, title, slug, in this order, for keys that are no path: (key, other, how); a name of several is none."""
+    asked = pl.DataFrame({"key": keys, "plain": without_md(keys)}).filter(pl.col("plain") != "")
     asked = asked.with_columns(slug=slug(asked["plain"]))
     matches = [
-        asked.join(called.filter(pl.col("via") == via), left_on=on, right_on="key").select(
-            "key", other="file", how="via"
-        )
+        asked.join(called.filter(pl.col("via") == via), left_on=on, right_on="key").select("key", "via", "file")
         for via, on in ((Via.ALIAS, "plain"), (Via.TITLE, "plain"), (Via.SLUG, "slug"))
     ]
-    return pl.concat(matches).sort("key", "how").unique("key", keep="first")
+    files = pl.concat(matches).group_by("key", "via").agg(other=pl.col("file").min(), last=pl.col("file").max())
+    single = files.filter(pl.col("other") == pl.col("last"))
+    return single.sort("key", "via").unique("key", keep="first").select("key", "other", how="via")
 
 
 def _found(rows: pl.DataFrame) -> pl.DataFrame:

@@ -9,25 +9,13 @@ from typing import Final
 
 import polars as pl
 
-from vaultgraph.graph.names import WIKILINK, fold
+from vaultgraph.graph.names import WIKILINK, fold, parent
 from vaultgraph.note.records import ValueKind
 from vaultgraph.profile.settings import Profile
 
 TAG: Final = "Tag"
 TAGGED: Final = "TAGGED"
 CHILD_OF: Final = "CHILD_OF"
-
-_MENTIONS: Final = pl.Schema(
-    {
-        "file": pl.Int64,
-        "line": pl.Int32,
-        "label": pl.String,
-        "key": pl.String,
-        "spelling": pl.String,
-        "type": pl.String,
-        "property": pl.String,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +33,8 @@ def shared_nodes(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile)
     spelled = _tag_mentions(tags)
     hubs = [_hub_mentions(properties, key, profile) for key in sorted(profile.hubs)]
     mentions = pl.concat([spelled, *hubs])
-    nested, parents = _nesting(mentions.filter(pl.col("label") == TAG))
     used = mentions.group_by("label", "key", "spelling").len("uses").with_columns(is_parent=pl.lit(False))
+    nested, parents = _nesting(used.filter(pl.col("label") == TAG))
     every = pl.concat([used, parents.select(used.columns)])
     nodes = (
         every.sort("label", "key", "is_parent", "uses", "spelling", descending=[False, False, False, True, False])
@@ -94,26 +82,21 @@ def _hub_mentions(properties: pl.DataFrame, key: str, profile: Profile) -> pl.Da
     )
 
 
-def _nesting(mentions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Tag to parent tag (key, parent), and the parents as spellings (label, key, spelling, uses, is_parent)."""
-    level = mentions.select("key", "spelling").filter(pl.col("key").str.contains("/", literal=True))
-    pairs: list[pl.DataFrame] = []
-    parents: list[pl.DataFrame] = []
+def _nesting(tags: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Tag to parent tag (key, parent), and the parents as spellings (label, key, spelling, uses, is_parent).
+
+    ``tags``: (key, spelling, uses), distinct.
+    """
+    level = tags.select("key", "spelling", "uses")
+    pairs = [level.select("key", parent="key").clear()]
+    parents = [level.clear()]
     # row loop: one step for each level of nesting
-    while level.height:
-        above = level.select(
-            child="key",
-            key=pl.col("key").str.extract("^(.*)/", 1),
-            spelling=pl.col("spelling").str.extract("^(.*)/", 1),
+    while (level := level.filter(pl.col("key").str.contains("/", literal=True))).height:
+        above = pl.DataFrame(
+            {"child": level["key"], "key": parent(level["key"]), "spelling": parent(level["spelling"])}
         )
-        pairs.append(above.select(key="child", parent="key").unique())
-        parents.append(above.group_by("key", "spelling").len("uses"))
-        level = above.select("key", "spelling").filter(pl.col("key").str.contains("/", literal=True))
-    if not pairs:
-        nothing = pl.Schema(
-            {"label": pl.String, "key": pl.String, "spelling": pl.String, "uses": pl.UInt32, "is_parent": pl.Boolean}
-        )
-        return pl.Schema({"key": pl.String, "parent": pl.String}).to_frame(), nothing.to_frame()
+        pairs.append(above.select(key="child", parent="key"))
+        level = above.with_columns(level["uses"]).group_by("key", "spelling").agg(pl.col("uses").sum())
+        parents.append(level)
     counted = pl.concat(parents).group_by("key", "spelling").agg(pl.col("uses").sum())
-    shown = counted.with_columns(label=pl.lit(TAG), is_parent=pl.lit(True))
-    return pl.concat(pairs).unique(), shown
+    return pl.concat(pairs).unique(), counted.with_columns(label=pl.lit(TAG), is_parent=pl.lit(True))
