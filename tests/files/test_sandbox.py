@@ -232,6 +232,17 @@ def test_a_missing_path_names_what_was_meant(make_vault, asked, nearest):
     assert (nearest or "list_source") in error.value.message
 
 
+def test_a_missing_profile_costs_no_walk_and_names_its_neighbours(make_vault):
+    root = make_vault({"vault.yaml": "x"})
+    with pytest.raises(MissingFileError) as error:
+        root.read_bytes(".kglite/vault.yaml", most_bytes=CAP)
+    assert error.value.data["nearest"] == []
+    root = make_vault({".kglite/vault.yaml": "x"})
+    with pytest.raises(MissingFileError) as error:
+        root.read_bytes(".kglite/vault.yml", most_bytes=CAP)
+    assert error.value.data["nearest"] == [".kglite/vault.yaml"]
+
+
 def test_near_names_never_show_dot_files_or_what_lies_outside(make_vault, folder, tmp_path):
     (tmp_path / "secret.md").write_text("secret")
     root = make_vault({".secret.md": "x", ".git/secret.md": "y"})

@@ -1,6 +1,5 @@
 """Records and graph in one file: exact, deterministic, and never half loaded."""
 
-import os
 import random
 import struct
 from dataclasses import fields, replace
@@ -294,11 +293,24 @@ def test_foreign_files_other_versions_and_folders_are_told_apart(tmp_path, place
 
 
 def test_a_place_that_cannot_be_written_is_an_error_of_ours(tmp_path, content, place):
-    (tmp_path / "full").mkdir()
-    for path in (tmp_path / "nothing" / "x", place / "x", tmp_path / "full"):
+    for path in (tmp_path / "nothing" / "x", place / "x"):
         with pytest.raises(KglError, match="cannot be written"):
             save(path, **content)
-    assert sorted(os.listdir(tmp_path)) == ["full", "graph.kgl"]  # noqa: PTH208
+    assert [path.name for path in tmp_path.iterdir()] == ["graph.kgl"]
+    load(place)
+
+
+def test_what_vaultgraph_did_not_write_is_never_replaced(tmp_path, content, place):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "foreign").write_bytes(b"RGF\3 another graph")
+    (tmp_path / "link").symlink_to(place)
+    for name in ("folder", "foreign", "link"):
+        with pytest.raises(ForeignKglError, match="left alone"):
+            save(tmp_path / name, **content)
+    assert (tmp_path / "foreign").read_bytes() == b"RGF\3 another graph"
+    assert (tmp_path / "link").is_symlink()
+    place.write_bytes(place.read_bytes()[:20])
+    save(place, **content)
     load(place)
 
 

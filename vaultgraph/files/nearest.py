@@ -8,7 +8,7 @@ import difflib
 import os
 from typing import Final
 
-from vaultgraph.files.resolve import FOLDER_FLAGS
+from vaultgraph.files.resolve import FOLDER_FLAGS, OPEN_DOT_FOLDER
 from vaultgraph.files.walk import FolderCache, fold, folders_of, skip_rule, walk
 
 _MOST_NAMES: Final = 20_000  # entries of one folder compared
@@ -21,8 +21,12 @@ def nearest_paths(root: int, folder: str, name: str, rest: str) -> list[str]:
 
     Never raises: a folder that cannot be read has no near names.
     """
+    if name == OPEN_DOT_FOLDER:  # most vaults have none, and every refresh asks
+        return []
     try:
         here = _near_in_folder(root, folder, name, rest)
+        if folder.split("/")[0] == OPEN_DOT_FOLDER:
+            return here
         elsewhere = _same_name_elsewhere(root, (rest or name).rsplit("/", 1)[-1])
     except NotADirectoryError:
         return [folder]  # the path went on below a file
@@ -70,7 +74,7 @@ def _visible_names(handle: int, *, at_root: bool) -> list[str]:
             for entry in entries:
                 if len(names) >= _MOST_NAMES:
                     break
-                if entry.name[0] != "." or (at_root and entry.name == ".kglite"):
+                if entry.name[0] != "." or (at_root and entry.name == OPEN_DOT_FOLDER):
                     names.append(entry.name)
     finally:
         os.close(fresh)

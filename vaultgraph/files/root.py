@@ -117,7 +117,8 @@ class VaultRoot:
     def is_folder(self, rel: str) -> bool:
         """Whether ``rel`` is a folder of the vault; false for what is missing or refused."""
         try:
-            return self.stat(rel).is_folder
+            with self.find(rel, with_nearest=False) as found:
+                return found.is_folder
         except FileError:
             return False
 

@@ -13,14 +13,14 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from vaultgraph.errors import CorruptKglError, KglError
+from vaultgraph.errors import CorruptKglError, ForeignKglError, KglError
 from vaultgraph.files.stamps import FILE_PROBLEMS, Stamps
 from vaultgraph.graph.columns import Column, Segment
 from vaultgraph.graph.csr import Array32, Csr
 from vaultgraph.graph.graph import Graph, NodeGroup, RelationshipTable
 from vaultgraph.graph.stored_columns import ColumnReader, ColumnWriter
 from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
-from vaultgraph.kgl.reader import KglFile, open_kgl
+from vaultgraph.kgl.reader import KglFile, is_replaceable, open_kgl
 from vaultgraph.kgl.writer import Piece, write_sections
 from vaultgraph.note.records import SCHEMAS, LinkSyntax, RecordTable, ValueKind
 
@@ -66,12 +66,14 @@ def save(
 ) -> int:
     """Write the file in one crash-safe step; returns its length in bytes.
 
-    ``problems`` has the columns of FILE_PROBLEMS. The folder must exist; ask ``kgl.reader.is_replaceable`` first
-    whether what is there may be replaced.
+    ``problems`` has the columns of FILE_PROBLEMS. The folder must exist.
 
     Raises:
+        ForeignKglError: what is there was not written by vaultgraph, or is no regular file; it is left alone.
         KglError: it cannot be written (folder missing, not writable, disk full, a column over 2 GiB).
     """
+    if not is_replaceable(path):
+        raise ForeignKglError(f"{path}: holds something that vaultgraph did not write; it is left alone.")
     frames = {"problems": problems.select(FILE_PROBLEMS.names())}
     frames |= {f"records.{name}": frame for name, frame in records.tables().items()}
     columns = ColumnWriter(graph, records.notes)
