@@ -78,4 +78,4 @@ def _add_card(canvas: Canvas, node: dict[str, Any], lines: _CardLines) -> None:
 
 def _clean(text: str) -> str:
     """JSON may hold halves of a surrogate pair, which no UTF-8 text can."""
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -43,7 +43,9 @@ DATETIME_PARTS: Final = re.compile(
 )
 _TAG_KINDS: Final = {f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null", "timestamp")}
 _PAIRS: Final = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-_TEMPLATE: Final = re.compile(r"(?m)^([ \t]*(?:- )?[^\s:#{}\[\]'\"][^:\n]*:[ \t]+|[ \t]*-[ \t]+)(\{\{[^\n]*\}\}[^\n]*)$")
+_TEMPLATE: Final = re.compile(
+    r"(?m)^([ \t]*(?:- )?[^\s:#{}\[\]'\"][^:\n]*:[ \t]+|[ \t]*-[ \t]+)(\{\{[^\n]*\}\}[^\n]*)$"
+)
 
 
 class FrontmatterError(Exception):

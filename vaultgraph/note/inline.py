@@ -1,8 +1,8 @@
 """The exact scan of one segment's inline syntax, character by character where it has to be.
 
-For the few segments the column scan of `tokens` does not judge: backtick runs, math, brackets inside brackets, reference
-links, very long lines. Gives the same tokens in the same form. Linear in the length of the text: whatever looks for a
-closer remembers that there is none.
+For the few segments the column scan of `tokens` does not judge: backtick runs, math, brackets inside brackets,
+reference links, very long lines. Gives the same tokens in the same form. Linear in the length of the text: whatever
+looks for a closer remembers that there is none.
 """
 
 import re
@@ -11,7 +11,17 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from vaultgraph.note.patterns import AUTOLINK, HTML_TAG, LINK_TAIL, PUNCTUATION, SPACE, TAG_CHARS, URL, URL_START, WIKILINK
+from vaultgraph.note.patterns import (
+    AUTOLINK,
+    HTML_TAG,
+    LINK_TAIL,
+    PUNCTUATION,
+    SPACE,
+    TAG_CHARS,
+    URL,
+    URL_START,
+    WIKILINK,
+)
 
 
 class TokenKind(IntEnum):
@@ -24,7 +34,10 @@ class TokenKind(IntEnum):
 
 
 class Token(NamedTuple):
-    """One link, embed or tag. ``line`` counts from the segment's first line; ``text`` and ``title`` are raw."""
+    """One link, embed or tag. ``line`` counts from the segment's first line; ``text`` and ``title`` are raw.
+
+    While the scan runs, ``line`` holds the position.
+    """
 
     line: int
     kind: int
@@ -37,9 +50,10 @@ class Token(NamedTuple):
 References = Mapping[str, tuple[str, str]]
 
 _MOST_TEXT: Final = 8192  # characters of a link text, and of a destination with its title
+_KEPT_INSIDE: Final = frozenset((TokenKind.WIKILINK, TokenKind.MARKDOWN))  # what a link's text may hold
 _NEXT: Final = re.compile(r"\\|`+|<|\$|!?\[\[?|\]|#|https?://")
 _ESCAPED: Final = re.compile(PUNCTUATION)
-_WIKILINK: Final = re.compile(WIKILINK.replace(")+", ")++"))
+_WIKILINK: Final = re.compile(WIKILINK.replace(")*", ")*+"))
 _TAIL: Final = re.compile(LINK_TAIL)
 _LABEL: Final = re.compile(r"\[((?:[^\[\]\\]|\\.){0,999})\]", re.DOTALL)
 _HTML_TAG: Final = re.compile(HTML_TAG)
@@ -70,7 +84,7 @@ class _Scan:
     def __init__(self, text: str, references: References) -> None:
         self._text = text
         self._references = references
-        self._found: list[tuple[int, int, bool, str, str | None, str | None]] = []
+        self._found: list[Token] = []
         self._openers: list[_Opener] = []
         self._dead = 0  # openers below this index are links around a link: inactive
         self._missing: set[str] = set()
@@ -82,9 +96,9 @@ class _Scan:
         # row loop: special characters of one segment
         while (found := _NEXT.search(self._text, position)) is not None:
             position = self._step(found.start(), found.group())
-        self._found.sort(key=lambda token: token[0])
+        self._found.sort(key=lambda token: token.line)
         ends = [match.start() for match in re.finditer("\n", self._text)]
-        return [Token(bisect_right(ends, at), *rest) for at, *rest in self._found]
+        return [token._replace(line=bisect_right(ends, token.line)) for token in self._found]
 
     def _step(self, at: int, mark: str) -> int:
         """Handle the special text ``mark`` at ``at``; where to go on."""
@@ -109,7 +123,7 @@ class _Scan:
         wikilink = _WIKILINK.match(text, at) if mark.endswith("[[") else None
         if wikilink is not None:
             is_embed = mark[0] == "!"
-            self._found.append((at, TokenKind.WIKILINK, is_embed, wikilink.group()[2 + is_embed : -2], None, None))
+            self._found.append(Token(at, TokenKind.WIKILINK, is_embed, wikilink.group()[2 + is_embed : -2], None, None))
             return wikilink.end()
         inside = at + (2 if mark[0] == "!" else 1)
         self._openers.append(_Opener(at, inside, mark[0] == "!", len(self._found)))
@@ -133,7 +147,7 @@ class _Scan:
         address = _AUTOLINK.match(text, at, bound)
         if address is not None:
             if _WEB.match(text, at + 1):
-                self._found.append((at, TokenKind.URL, False, address.group()[1:-1], None, None))
+                self._found.append(Token(at, TokenKind.URL, False, address.group()[1:-1], None, None))
             return address.end()
         tag = _HTML_TAG.match(text, at, bound)
         return tag.end() if tag is not None else at + 1
@@ -158,14 +172,14 @@ class _Scan:
         name = _TAG.match(self._text, at + 1)
         if name is None:
             return at + 1
-        self._found.append((at, TokenKind.TAG, False, name.group(), None, None))
+        self._found.append(Token(at, TokenKind.TAG, False, name.group(), None, None))
         return name.end()
 
     def _url_end(self, at: int, length: int) -> int:
         address = _URL.match(self._text, at)
         if address is None or (at > 0 and not _BEFORE_URL.match(self._text, at - 1)):
             return at + length
-        self._found.append((at, TokenKind.URL, False, address.group(), None, None))
+        self._found.append(Token(at, TokenKind.URL, False, address.group(), None, None))
         return address.end()
 
     def _close(self, at: int) -> int:
@@ -180,9 +194,11 @@ class _Scan:
             return at + 1
         end, name, title = target
         text = self._text[opener.inside : min(at, opener.inside + _MOST_TEXT)]
-        inner = [token for token in self._found[opener.tokens :] if token[1] in {TokenKind.WIKILINK, TokenKind.MARKDOWN}]
+        inner = [
+            token for token in self._found[opener.tokens :] if token[1] in {TokenKind.WIKILINK, TokenKind.MARKDOWN}
+        ]
         self._found[opener.tokens :] = [] if opener.is_image else inner
-        self._found.append((opener.start, TokenKind.MARKDOWN, opener.is_image, name, text, title or None))
+        self._found.append(Token(opener.start, TokenKind.MARKDOWN, opener.is_image, name, text, title or None))
         if not opener.is_image:
             self._dead = len(self._openers)
         return end

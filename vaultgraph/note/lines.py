@@ -16,7 +16,7 @@ BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
 _SPECIAL: Final = r"^[ \t]*(?:[#`~%$<>*+\-=_0-9|:\[]|$)"
-_OPEN_SYNTAX: Final = r"\[\[|\]\(|://|#[^\s#]"
+_OPEN_SYNTAX: Final = r"\[\[|\]\(|://|#[^\s#]|\^[A-Za-z0-9-]+[ \t]*$"
 
 _MARKER: Final = r"(?:[-*+]|[0-9]{1,9}[.)])"
 _PREFIX: Final = rf"[ \t>]*(?:{_MARKER}[ \t]+[ \t>]*)*"
@@ -34,6 +34,7 @@ _HTML_LONE: Final = (
     r"(?:[ \t]+[A-Za-z_:][A-Za-z0-9_.:-]*(?:[ \t]*=[ \t]*(?:\"[^\"]*\"|'[^']*'|[^ \t\"'=<>`]+))?)*[ \t]*/?>"
     r"|</[A-Za-z][A-Za-z0-9-]*[ \t]*>)[ \t]*$"
 )
+_DEFINITION: Final = r"^[ \t>]*\[[^\]\[\^][^\]\[]*\]:[ \t]*(?:$|(?:<[^<>]*>|[^ \t<][^ \t]*)[ \t]*(?:$|[ \t][\"'(]))"
 _CELL: Final = r"[ \t]*:?-+:?[ \t]*"
 
 # name, first characters (after blank space) of the lines it is looked for in, pattern
@@ -53,18 +54,21 @@ _FLAGS: Final = (
     ("rule", "-*_", r"^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$"),
     ("underline", "-=", r"^ {0,3}(?:=+|-+)[ \t]*$"),
     ("delimiter_row", "-|:>", rf"^[ \t>]*(?:\|{_CELL}(?:\|{_CELL})*\|?|{_CELL}(?:\|{_CELL})+\|?)[ \t]*$"),
-    ("definition", "[>", r"^[ \t>]*\[[^\]\[\^][^\]\[]*\]:"),
+    ("definition", "[>", _DEFINITION),
     ("footnote", "[", r"^ {0,3}\[\^[^\]\[]+\]:"),
 )
+
+_LEADS: Final = "#`~%$<>*+-=_0123456789|:["
+_NOTHING: Final = np.zeros(0, dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
     """Every line of every body, in order.
 
-    ``text``: String, without line ends. ``body``: int64[lines], the body of each line. ``first``: int64[bodies + 1], the
-    row of each body's first line. ``flags``: bool[lines] by name; `blank`, `indented` (a column of 4 or more), `open`
-    (may hold a link or a tag) and those of the table above.
+    ``text``: String, without line ends. ``body``: int64[lines], the body of each line. ``first``: int64[bodies + 1],
+    the row of each body's first line. ``flags``: bool[lines] by name; `blank`, `indented` (a column of 4 or more),
+    `open` (may hold a link, a tag or a block id) and those of the table above.
     """
 
     text: pl.Series
@@ -87,17 +91,17 @@ def _flags(text: pl.Series) -> dict[str, BoolArray]:
     frame = text.to_frame().select(
         open=column.str.contains(_OPEN_SYNTAX),
         special=column.str.contains(_SPECIAL),
-        indented=column.str.starts_with("    ")
-        | (column.str.starts_with("\t") | column.str.contains(r"^ {1,3}\t")),
+        indented=column.str.starts_with("    ") | (column.str.starts_with("\t") | column.str.contains(r"^ {1,3}\t")),
     )
     flags = {name: frame[name].to_numpy() for name in ("open", "indented")}
     rows = np.flatnonzero(frame["special"].to_numpy())
     some = text.gather(rows)
     lead = some.str.strip_chars_start(" \t").str.slice(0, 1)
+    codes = lead.replace_strict(list(_LEADS), range(len(_LEADS)), default=len(_LEADS), return_dtype=pl.UInt8).to_numpy()
     flags["blank"] = _spread(rows, (lead == "").to_numpy(), len(text))
     for name, characters, pattern in _FLAGS:
-        chosen = np.flatnonzero(lead.is_in(list(characters)).to_numpy())
-        found = some.gather(chosen).str.contains(pattern).to_numpy()
+        chosen = np.flatnonzero(np.isin(codes, [_LEADS.index(character) for character in characters]))
+        found = some.gather(chosen).str.contains(pattern).to_numpy() if len(chosen) else _NOTHING
         flags[name] = _spread(rows[chosen], found, len(text))
     return flags
 

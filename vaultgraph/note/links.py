@@ -5,6 +5,7 @@ schemes than http(s) and links to folders are dropped.
 """
 
 import html
+import re
 from collections.abc import Callable
 from typing import Final
 from urllib.parse import unquote
@@ -13,40 +14,30 @@ import polars as pl
 
 from vaultgraph.note.inline import TokenKind
 from vaultgraph.note.patterns import PUNCTUATION, RELATIONSHIP_TYPE, SCHEME, SIZE
-from vaultgraph.note.records import LinkSyntax
+from vaultgraph.note.records import LINKS, LinkSyntax
 
+_ESCAPES: Final = re.compile(rf"\\({PUNCTUATION})")
 _WEB: Final = r"^(?i:https?)://"
-_LOOSE_END: Final = r"[?!.,:;*_~'\")\]]$"
-_LINK_COLUMNS: Final = (
-    "line",
-    "syntax",
-    "is_embed",
-    "target",
-    "anchor",
-    "display",
-    "width",
-    "height",
-    "section",
-    "type",
-    "property",
-)
+_LOOSE_END: Final = r"[?!.,:;*_~')]$"
+_LINK_COLUMNS: Final = tuple(name for name in LINKS if name != "note")
+_TOKEN_COLUMNS: Final = ("line", "kind", "is_embed", "name", "text", "title")
 
 
 def link_rows(tokens: pl.DataFrame) -> pl.DataFrame:
     """The links among ``tokens`` (line, kind, is_embed, name, text, title, section, property and any other column).
 
-    Keeps the other columns and the order; gives the columns of LINKS without ``note``.
+    Gives the columns of LINKS without ``note``, and the other columns, in the same order.
     """
-    others = [name for name in tokens.columns if name not in {"line", "kind", "is_embed", "name", "text", "title"}]
-    kept = tokens.with_row_index("order")
-    parts = [
-        _wikilinks(kept.filter(pl.col("kind") == TokenKind.WIKILINK)),
-        _markdown(kept.filter(pl.col("kind") == TokenKind.MARKDOWN)),
-        _addresses(kept.filter(pl.col("kind") == TokenKind.URL)),
-    ]
+    others = [name for name in tokens.columns if name not in {*_TOKEN_COLUMNS, *_LINK_COLUMNS}]
+    kept = tokens.with_row_index("order").partition_by("kind", as_dict=True)
+    readers = {TokenKind.WIKILINK: _wikilinks, TokenKind.MARKDOWN: _markdown, TokenKind.URL: _addresses}
+    parts = [read(kept[(int(kind),)]) for kind, read in readers.items() if (int(kind),) in kept]
+    if not parts:
+        return pl.DataFrame(
+            schema={name: LINKS[name] for name in _LINK_COLUMNS} | {n: tokens.schema[n] for n in others}
+        )
     sized = _sized(pl.concat(parts, how="diagonal")).sort("order")
-    extra = [name for name in others if name not in _LINK_COLUMNS]
-    return sized.select(*_LINK_COLUMNS, *extra)
+    return sized.select(*_LINK_COLUMNS, *others)
 
 
 def tag_rows(tokens: pl.DataFrame) -> pl.DataFrame:
@@ -61,7 +52,9 @@ def _wikilinks(rows: pl.DataFrame) -> pl.DataFrame:
     split = rows.with_columns(
         target=name.str.extract(r"\A([^|][^|]*?)\\?\|").fill_null(name),
         display=name.str.extract(r"\A[^|]+\|(.*)\z"),
-        syntax=pl.when(pl.col("property").is_null()).then(_code(LinkSyntax.WIKILINK)).otherwise(_code(LinkSyntax.FRONTMATTER)),
+        syntax=pl.when(pl.col("property").is_null())
+        .then(_code(LinkSyntax.WIKILINK))
+        .otherwise(_code(LinkSyntax.FRONTMATTER)),
         type=pl.lit(None, dtype=pl.String),
     )
     return _anchored(split).filter((pl.col("target") != "") | pl.col("anchor").is_not_null())
@@ -121,8 +114,11 @@ def _sized(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _unescaped(texts: pl.Series) -> pl.Series:
-    plain = texts.str.replace_all(rf"\\({PUNCTUATION})", "$1")
-    return _mapped(plain, plain.str.contains(r"&(?:#|[A-Za-z])[A-Za-z0-9]*;"), html.unescape)
+    return _mapped(texts, texts.str.contains(r"\\|&(?:#|[A-Za-z])[A-Za-z0-9]*;"), _without_escapes)
+
+
+def _without_escapes(text: str) -> str:
+    return html.unescape(_ESCAPES.sub(r"\1", text))
 
 
 def _decoded(texts: pl.Series) -> pl.Series:
@@ -137,23 +133,20 @@ def _percent_decoded(text: str) -> str:
 
 
 def _without_loose_end(address: str) -> str:
-    """Without the punctuation that ends the sentence around a bare URL; brackets stay where they are balanced."""
+    """Without the punctuation that ends the sentence around a bare URL; parentheses stay where they are balanced."""
+    unopened = address.count(")") - address.count("(")
+    end = len(address)
     # row loop: trailing characters of one address
-    while address:
-        last = address[-1]
-        opening = {")": "(", "]": "["}.get(last)
-        if opening is None and last not in "?!.,:;*_~'\"":
-            break
-        if opening is not None and address.count(last) <= address.count(opening):
-            break
-        address = address[:-1]
-    return address
+    while end and (address[end - 1] in "?!.,:;*_~'" or (address[end - 1] == ")" and unopened > 0)):
+        end -= 1
+        unopened -= address[end] == ")"
+    return address[:end]
 
 
 def _mapped(texts: pl.Series, chosen: pl.Series, change: Callable[[str], str]) -> pl.Series:
     """``texts`` with ``change`` applied to the chosen ones; each distinct text once."""
-    distinct = texts.filter(chosen.fill_null(False)).unique().to_list()
-    if not distinct:
+    if not chosen.any():
         return texts
+    distinct = texts.filter(chosen.fill_null(False)).unique().to_list()
     # row loop: distinct texts that need decoding
     return texts.replace(distinct, [change(text) for text in distinct])

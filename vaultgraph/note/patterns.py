@@ -16,8 +16,9 @@ TAG_CHARS: Final = rf"[^{SPACE}\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@\^
 )
 """Obsidian's rule: everything but blank space, general punctuation and ASCII punctuation other than `_ - /`."""
 
-WIKILINK_NAME: Final = r"(?:[^\[\]\n]|\[[^\[\]\n]|\][^\]\n])+"
-WIKILINK: Final = rf"!?\[\[{WIKILINK_NAME}\]\]"
+_NAME: Final = r"(?:[^\[\]\n]|\][^\]\n])(?:[^\[\]\n]|\[[^\[\]\n]|\][^\]\n])*"
+WIKILINK: Final = rf"!?\[\[{_NAME}\]\]"
+"""A name ends at the first `]]`, stays on its line and does not begin with a bracket."""
 
 HTML_TAG: Final = (
     r"</?[A-Za-z][A-Za-z0-9-]*"
@@ -28,19 +29,16 @@ AUTOLINK: Final = rf"<[A-Za-z][A-Za-z0-9+.-]{{1,31}}:[^{SPACE}<>]*>"
 
 URL_START: Final = r"[^0-9A-Za-z_=+/&?%.#@-]"
 """What may stand before a bare URL: nothing that could be the inside of a longer one."""
-URL: Final = rf"https?://[^{SPACE}<>\"`|，。；、）】》」』]+"
+URL: Final = rf"https?://[^{SPACE}<>\[\]\"`|，。；、）】》」』]+"
+"""A bare URL ends at blank space, brackets, a table's bar, and at the full-width punctuation of CJK sentences."""
 
 _LEVEL_1: Final = rf"\([^{SPACE}()]*\)"
 _LEVEL_2: Final = rf"\((?:[^{SPACE}()\\]|\\[^{SPACE}]|{_LEVEL_1})*\)"
 _LEVEL_3: Final = rf"\((?:[^{SPACE}()\\]|\\[^{SPACE}]|{_LEVEL_2})*\)"
-_BARE: Final = (
-    rf"(?:[^{SPACE}()<\\]|\\[^{SPACE}]|{_LEVEL_3})(?:[^{SPACE}()\\]|\\[^{SPACE}]|{_LEVEL_3})*"
-)
+_BARE: Final = rf"(?:[^{SPACE}()<\\]|\\[^{SPACE}]|{_LEVEL_3})(?:[^{SPACE}()\\]|\\[^{SPACE}]|{_LEVEL_3})*"
 _GAP: Final = r"[ \t\n]*"
 _TITLES: Final = (r"\"((?:[^\"\\]|\\[^\n])*)\"", r"'((?:[^'\\]|\\[^\n])*)'", r"\(((?:[^()\\]|\\[^\n])*)\)")
-LINK_TAIL: Final = (
-    rf"\({_GAP}(?:<((?:[^<>\n\\]|\\[^\n])*)>|({_BARE})?)(?:[ \t\n]+(?:{'|'.join(_TITLES)}))?{_GAP}\)"
-)
+LINK_TAIL: Final = rf"\({_GAP}(?:<((?:[^<>\n\\]|\\[^\n])*)>|({_BARE})?)(?:[ \t\n]+(?:{'|'.join(_TITLES)}))?{_GAP}\)"
 """`(destination "title")` after a link text; groups: destination in angle brackets, bare destination, three titles."""
 
 PLAIN_TEXT: Final = r"(?:[^\[\]\\`<]|\\[^\n]|`[^`]*`)*"

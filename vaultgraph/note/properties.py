@@ -230,9 +230,7 @@ def _line(node: Any) -> int:
 def _is_template(node: Any) -> bool:
     """``{{date}}`` is YAML for a map whose key is a map: nobody means that."""
     return (
-        isinstance(node, yaml.MappingNode)
-        and len(node.value) == 1
-        and isinstance(node.value[0][0], yaml.MappingNode)
+        isinstance(node, yaml.MappingNode) and len(node.value) == 1 and isinstance(node.value[0][0], yaml.MappingNode)
     )
 
 
@@ -242,4 +240,3 @@ def _count(stated: Stated, node: Any, depth: int) -> None:
         raise FrontmatterError(_line(node), f"more than {MOST_NODES} values")
     if depth > MOST_DEPTH:
         raise FrontmatterError(_line(node), f"nested deeper than {MOST_DEPTH} levels")
-

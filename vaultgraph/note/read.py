@@ -1,8 +1,8 @@
 """A batch of files to a RecordTable: the one door of reading notes.
 
 Reading one note and reading ten thousand is the same call. Bytes are decoded and frontmatter is parsed note by note;
-bodies are scanned together as columns (`segments`, `tokens`, `links`). Pure: no file is opened here, nothing is resolved
-against other notes, and a faulty file is a problem row.
+bodies are scanned together as columns (`segments`, `tokens`, `links`). Pure: no file is opened here, nothing is
+resolved against other notes, and a faulty file is a problem row.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ import polars as pl
 from vaultgraph.note.canvas import read_canvas
 from vaultgraph.note.frontmatter import FrontmatterError, NoteHandler, line_count
 from vaultgraph.note.inline import TokenKind
+from vaultgraph.note.lines import IntArray
 from vaultgraph.note.links import link_rows, tag_rows
 from vaultgraph.note.patterns import WIKILINK
 from vaultgraph.note.properties import Cell, Stated, stated_by
@@ -35,8 +36,8 @@ def content_hash(data: bytes) -> bytes:
 def read_notes(paths: Sequence[str], contents: Sequence[bytes]) -> RecordTable:
     """What the files state. ``paths`` are vault-relative and distinct, ``contents`` their bytes, in any order.
 
-    A path ending in ``.canvas`` (any case) is read as a JSON Canvas, every other one as a note. The tables are sorted by
-    path, and within a note by line and position.
+    A path ending in ``.canvas`` (any case) is read as a JSON Canvas, every other one as a note. The tables are sorted
+    by path, and within a note by line and position.
     """
     order = sorted(range(len(paths)), key=paths.__getitem__)
     batch = _Batch()
@@ -71,7 +72,9 @@ class _Batch:
     cells: list[Cell] = field(default_factory=list[Cell])
     cell_notes: list[int] = field(default_factory=list[int])
     texts: list[tuple[int, str, str, int]] = field(default_factory=list[tuple[int, str, str, int]])
-    cards: list[tuple[int, int, int, str, str | None]] = field(default_factory=list[tuple[int, int, int, str, str | None]])
+    cards: list[tuple[int, int, int, str, str | None]] = field(
+        default_factory=list[tuple[int, int, int, str, str | None]]
+    )
     tags: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
     problems: list[tuple[int, int | None, str, str, str]] = field(
         default_factory=list[tuple[int, int | None, str, str, str]]
@@ -100,7 +103,7 @@ def _add_note(batch: _Batch, note: int, text: str) -> None:
     stated = Stated()
     if source:
         try:
-            stated = stated_by(source)
+            stated = stated_by(_with_plain_ends(source))
         except FrontmatterError as error:
             message = f"the frontmatter is not read: {error.reason}"
             batch.add_problem(note, error.line, "bad-frontmatter", message, error.severity)
@@ -115,9 +118,13 @@ def _add_note(batch: _Batch, note: int, text: str) -> None:
     batch.titles.append(stated.title)
     batch.bodies.append(body)
     batch.body_lines.append(body_line)
-    batch.scans.append(body if "\r" not in body else body.replace("\r\n", "\n").replace("\r", "\n"))
+    batch.scans.append(_with_plain_ends(body))
     batch.owners.append(note)
     batch.offsets.append(body_line)
+
+
+def _with_plain_ends(text: str) -> str:
+    return text if "\r" not in text else text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _add_canvas(batch: _Batch, note: int, text: str) -> None:
@@ -157,7 +164,8 @@ def _assembled(batch: _Batch) -> RecordTable:
     headings, blocks = placed(segments.headings, "row"), placed(segments.blocks, "row")
     in_note = ~pl.col("body").is_in(np.flatnonzero(is_canvas))
     headings = headings.filter(in_note)
-    links = pl.concat([link_rows(_frontmatter_tokens(batch)), _card_links(batch), link_rows(tokens)], how="diagonal")
+    links = link_rows(pl.concat([_frontmatter_tokens(batch), tokens], how="diagonal") if batch.texts else tokens)
+    links = pl.concat([_card_links(batch), links], how="diagonal") if batch.cards else links
     tags = pl.concat([_frontmatter_tags(batch), tag_rows(tokens).with_columns(is_inline=True)], how="diagonal")
     return RecordTable(
         notes=_notes(batch, headings),
@@ -179,7 +187,7 @@ def _shaped(frame: pl.DataFrame, table: str, by: list[str] | None = None) -> pl.
     return chosen if by is None else chosen.sort(by, maintain_order=True)
 
 
-def _sections(headings: pl.DataFrame, rows: Any, body_of: Any) -> pl.Series:
+def _sections(headings: pl.DataFrame, rows: IntArray, body_of: IntArray) -> pl.Series:
     """The text of the nearest heading at or above each row of the batch, within the same body."""
     if not headings.height:
         return pl.Series("section", [None] * len(rows), dtype=pl.String)
@@ -200,7 +208,7 @@ def _frontmatter_tokens(batch: _Batch) -> pl.DataFrame:
         .drop_nulls("name")
         .with_columns(
             name=raw,
-            kind=pl.lit(int(TokenKind.WIKILINK)),
+            kind=pl.lit(int(TokenKind.WIKILINK), dtype=pl.UInt8),
             is_embed=pl.lit(False),
             title=_NOTHING,
             section=_NOTHING,
@@ -241,8 +249,5 @@ def _notes(batch: _Batch, headings: pl.DataFrame) -> pl.DataFrame:
     columns = (paths, hashes, sizes, canvases, batch.skipped, titles, batch.bodies, batch.body_lines)
     schema = SCHEMAS["notes"]
     return pl.DataFrame(
-        [
-            pl.Series(name, column, dtype=schema[name])
-            for name, column in zip(schema.names(), columns, strict=True)
-        ]
+        [pl.Series(name, column, dtype=schema[name]) for name, column in zip(schema.names(), columns, strict=True)]
     )

@@ -61,9 +61,10 @@ def after_break(lines: Lines) -> BoolArray:
 
 def _opaque(lines: Lines) -> BoolArray:
     size = len(lines.body)
-    kinds = np.zeros(size, dtype=np.uint8)
+    kinds = np.zeros(size, dtype=np.int64)
     for code, name in reversed(list(enumerate(_OPENERS, start=1))):
         kinds[lines.flags[name]] = code
+    kinds[lines.flags["html_verbatim"]] = 0
     rows = np.flatnonzero(kinds)
     steps = np.zeros(size + 1, dtype=np.int32)
     if not len(rows):
@@ -73,7 +74,8 @@ def _opaque(lines: Lines) -> BoolArray:
     ends = lines.first[lines.body[rows] + 1].tolist()
     at = -1
     # row loop: regions depend on the one before; marker lines only
-    for row, code, is_free, body_end in zip(rows.tolist(), kinds[rows].tolist(), free, ends, strict=True):
+    codes: list[int] = kinds[rows].tolist()
+    for row, code, is_free, body_end in zip(rows.tolist(), codes, free, ends, strict=True):
         if row < at:
             continue
         kind = _OPENERS[code - 1]

@@ -43,10 +43,14 @@ def find_segments(bodies: Sequence[str]) -> tuple[Lines, Segments]:
     hard = np.flatnonzero(regions.hard).tolist()
     exact = dict(zip(hard, structures_of([bodies[body] for body in hard]), strict=True))
     quick_text, quick_headings, readable = _quick(lines, regions)
-    slow_text, slow_headings = _exact(lines, exact, readable)
+    texts, headings = quick_text, quick_headings
+    if exact:
+        slow_text, slow_headings = _exact(lines, exact, readable)
+        texts = pl.concat([quick_text, slow_text]).sort("row")
+        headings = pl.concat([quick_headings, slow_headings])
     segments = Segments(
-        text=pl.concat([quick_text, slow_text]).sort("row"),
-        headings=pl.concat([quick_headings, slow_headings]).sort("row"),
+        text=texts,
+        headings=headings.sort("row"),
         blocks=_blocks(lines, readable),
         references={body: structure.references for body, structure in exact.items() if structure.references},
     )
@@ -57,31 +61,32 @@ def _quick(lines: Lines, regions: Regions) -> tuple[pl.DataFrame, pl.DataFrame, 
     """Segments and headings of the bodies that are not hard, and which lines are readable text."""
     flags = lines.flags
     readable = ~(flags["blank"] | regions.opaque | flags["rule"] | flags["underline"] | regions.hard[lines.body])
-    starts = _starts(lines, readable)
+    starts, is_table = _starts(lines, readable)
     rows = np.flatnonzero(readable)
     first = np.flatnonzero(starts[rows])
     sizes = np.diff(np.append(first, len(rows)))
-    underlines = _underlines(lines, regions, readable, starts)
+    underlines = _underlines(lines, regions, readable & ~is_table, starts)
     is_heading = flags["heading"] & readable
     has_open = np.logical_or.reduceat(flags["open"][rows], first) if len(rows) else np.zeros(0, np.bool_)
     text = _joined(lines, rows, first[has_open], sizes[has_open])
     return text, _headings(lines, is_heading, underlines, rows, first, sizes), readable
 
 
-def _starts(lines: Lines, readable: BoolArray) -> BoolArray:
-    """Readable lines that begin a segment."""
+def _starts(lines: Lines, readable: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Readable lines that begin a segment, and those that are rows of a table."""
     flags = lines.flags
     starts = np.ones(len(readable), dtype=np.bool_)
     starts[1:] = ~readable[:-1] | flags["heading"][:-1] | (flags["quote"][1:] & ~flags["quote"][:-1])
     starts[lines.first[:-1]] = True
     starts |= flags["heading"] | flags["list_item"] | flags["footnote"]
     starts &= readable
+    is_table = np.zeros(len(readable), dtype=np.bool_)
     delimiters = np.flatnonzero(flags["delimiter_row"] & readable)
     if len(delimiters):
         # every row of a table is its own: a code span never runs from one cell into another
         number = np.cumsum(starts)
-        starts |= readable & np.isin(number, number[delimiters])
-    return starts
+        is_table = readable & np.isin(number, number[delimiters])
+    return starts | is_table, is_table
 
 
 def _underlines(lines: Lines, regions: Regions, readable: BoolArray, starts: BoolArray) -> IntArray:
@@ -94,8 +99,7 @@ def _underlines(lines: Lines, regions: Regions, readable: BoolArray, starts: Boo
     if not len(rows):
         return rows
     top = begins[np.searchsorted(begins, rows - 1, side="right") - 1]
-    other = flags["list_item"] | flags["quote"] | flags["footnote"] | flags["delimiter_row"]
-    return rows[~other[top] & ~flags["delimiter_row"][rows - 1]]
+    return rows[~(flags["list_item"] | flags["quote"] | flags["footnote"])[top]]
 
 
 def _joined(lines: Lines, rows: IntArray, first: IntArray, sizes: IntArray) -> pl.DataFrame:
@@ -109,10 +113,13 @@ def _joined(lines: Lines, rows: IntArray, first: IntArray, sizes: IntArray) -> p
             "text": lines.text.gather(chosen),
             "quote": lines.flags["quote"][chosen],
         }
-    ).with_columns(
-        text=pl.when("quote").then(pl.col("text").str.replace(_QUOTE_MARKS, "")).otherwise("text"),
     )
+    if lines.flags["quote"].any():
+        unmarked = pl.col("text").str.replace(_QUOTE_MARKS, "")
+        frame = frame.with_columns(text=pl.when("quote").then(unmarked).otherwise("text"))
     several = np.repeat(sizes > 1, sizes)
+    if not several.any():
+        return pl.DataFrame({"row": starts, "body": lines.body[starts], "text": frame["text"]})
     single = frame.filter(pl.Series(~several)).select("segment", "text")
     joined = (
         frame.filter(pl.Series(several)).group_by("segment", maintain_order=True).agg(pl.col("text").str.join("\n"))

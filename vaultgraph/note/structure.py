@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, reference
 
 MOST_NESTING: Final = 60  # containers inside containers; deeper content is not read
 
@@ -43,6 +43,7 @@ def structures_of(bodies: Sequence[str]) -> list[Structure]:
         return []
     parser = MarkdownIt("commonmark", {"maxNesting": MOST_NESTING})
     parser.core.ruler.enableOnly(["normalize", "block"])
+    parser.block.ruler.at("reference", _definition, {"alt": []})
     parser.block.ruler.before("fence", "math_block", _math_block, {"alt": ["paragraph", "reference", "blockquote"]})
     parser.block.ruler.before("fence", "comment_block", _comment_block, {"alt": []})
     return [_structure(parser, body) for body in bodies]
@@ -53,7 +54,7 @@ def _structure(parser: MarkdownIt, body: str) -> Structure:
     tokens = parser.parse(body, environment)
     blocks: list[TextBlock] = []
     # row loop: the block tokens of one body
-    for before, token in zip([None, *tokens[:-1]], tokens, strict=True):
+    for before, token in zip([None, *tokens], tokens, strict=False):
         if token.type == "inline" and token.map is not None:
             is_heading = before is not None and before.type == "heading_open" and before.level == 0
             level = int(before.tag[1:]) if before is not None and is_heading else 0
@@ -63,6 +64,12 @@ def _structure(parser: MarkdownIt, body: str) -> Structure:
         for label, found in environment.get("references", {}).items()
     }
     return Structure(blocks, references)
+
+
+def _definition(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """A reference definition, unless it is a footnote's text: that is read as a paragraph."""
+    start = state.bMarks[start_line] + state.tShift[start_line]
+    return not state.src.startswith("[^", start) and reference(state, start_line, end_line, silent)
 
 
 def _math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:

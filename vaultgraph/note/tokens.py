@@ -65,6 +65,8 @@ def find_tokens(segments: Segments) -> pl.DataFrame:
     """
     frame = segments.text.with_row_index("segment")
     exact = difficult(segments)
+    if not exact.any():
+        return _quick(frame)
     quick = _quick(frame.filter(~exact))
     slow = _slow(frame.filter(exact), segments.references)
     return pl.concat([quick, slow]).sort("segment", maintain_order=True)
@@ -80,9 +82,7 @@ def difficult(segments: Segments) -> pl.Series:
 
 
 def _quick(frame: pl.DataFrame) -> pl.DataFrame:
-    found = (
-        frame.select("segment", "row", raw=pl.col("text").str.extract_all(_TOKEN)).explode("raw").drop_nulls("raw")
-    )
+    found = frame.select("segment", "row", raw=pl.col("text").str.extract_all(_TOKEN)).explode("raw").drop_nulls("raw")
     ends = found["raw"].str.count_matches("\n", literal=True).to_numpy().astype(np.int64)
     segment = found["segment"].to_numpy()
     before = np.cumsum(ends) - ends
@@ -121,7 +121,11 @@ def _links_and_addresses(found: pl.DataFrame) -> list[pl.DataFrame]:
     )
     # a bare address may stand behind an opening bracket that is no link
     others = pl.concat([found.filter(~bracketed), parts.filter(~is_link).drop("groups")])
-    address = others.with_columns(name=raw.str.extract(rf"\A(?:{URL_START})?((?i:https?)://[^{SPACE}<>]+)>?\z"))
+    address = others.with_columns(
+        name=pl.coalesce(
+            raw.str.extract(rf"\A<((?i:https?)://[^{SPACE}<>]+)>\z"), raw.str.extract(rf"\A(?:{URL_START})?({URL})\z")
+        )
+    )
     return [links, _shaped(address.drop_nulls("name"), TokenKind.URL, name=pl.col("name"))]
 
 
@@ -156,6 +160,5 @@ def _slow(frame: pl.DataFrame, references: Mapping[int, References]) -> pl.DataF
     rows: list[tuple[int, int, int, bool, str, str | None, str | None]] = []
     # row loop: segments the column scan cannot judge
     for segment, row, body, text in frame.select("segment", "row", "body", "text").iter_rows():
-        for line, *parts in scan_inline(text, references.get(body, {})):
-            rows.append((segment, row + line, *parts))
+        rows += [(segment, row + token.line, *token[1:]) for token in scan_inline(text, references.get(body, {}))]
     return pl.DataFrame(rows, schema=_COLUMNS, orient="row")
