@@ -26,7 +26,7 @@ def nearest_paths(root: int, folder: str, name: str, rest: str) -> list[str]:
     try:
         here = _near_in_folder(root, folder, name, rest)
         if folder.split("/")[0] == OPEN_DOT_FOLDER:
-            return here
+            return list(dict.fromkeys(here))
         elsewhere = _same_name_elsewhere(root, (rest or name).rsplit("/", 1)[-1])
     except NotADirectoryError:
         return [folder]  # the path went on below a file
