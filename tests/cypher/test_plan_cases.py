@@ -14,10 +14,11 @@ from vaultgraph.cypher.explain import plan_text
 from vaultgraph.cypher.optimise import RULES
 from vaultgraph.cypher.planner import plan_query
 from vaultgraph.cypher.rules.prune import prune
+from vaultgraph.cypher.rules.reach import reach
 
 CASES = Path(__file__).resolve().parents[1] / "cases" / "rules"
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-NAMES = [rule.__name__ for rule in RULES] + ["prune"]
+NAMES = [*(rule.__name__ for rule in RULES), "prune", "reach"]
 
 
 def cases():
@@ -43,11 +44,11 @@ def graph(make_graph):
 def test_rule_turns_one_plan_into_the_other(rule, case, graph):
     bound = bind(parse(case["cypher"]), case["cypher"], None, {})
     plan = plan_query(bound.query, bound.columns, graph, {})
-    for before in RULES[: NAMES.index(rule)]:
+    rules = [*RULES, lambda plan: prune(plan, frozenset(bound.columns)), reach]
+    for before in rules[: NAMES.index(rule)]:
         plan = before(plan)
     assert plan_text(plan) == case["before"]
-    after = prune(plan, frozenset(bound.columns)) if rule == "prune" else RULES[NAMES.index(rule)](plan)
-    assert plan_text(after) == case["after"]
+    assert plan_text(rules[NAMES.index(rule)](plan)) == case["after"]
 
 
 @pytest.mark.parametrize("rule", NAMES)

@@ -73,7 +73,7 @@ def test_explain_describes_every_operator(graph):
         RETURN a, count(f), p UNION RETURN 1 AS a, 2 AS `count(f)`, 3 AS p"""
     operators = {row[1].strip() for row in run_query(graph, query).rows}
     assert operators >= {"Distinct", "Union", "Aggregate", "CallProcedure", "Sort", "ExpandBound", "Unwind", "Skip"}
-    assert operators >= {"ExpandVariable", "Optional", "BuildPath", "ShortestPaths", "Join", "ScanNodes", "Argument"}
+    assert operators >= {"Reach", "Optional", "BuildPath", "ShortestPaths", "Join", "ScanNodes", "Argument"}
 
 
 def test_too_many_rows_are_refused_with_advice(complete):

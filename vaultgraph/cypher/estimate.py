@@ -25,7 +25,6 @@ from vaultgraph.graph.csr import Csr
 from vaultgraph.graph.graph import Graph, RelationshipTable
 
 _KEYS = frozenset({"id", "path", "title", "concept_id", "file_path"})  # properties that (nearly) name one node
-_LONGEST = 6  # hops beyond this change no choice
 
 
 def satisfies(labels: LabelExpression | None, present: Sequence[str]) -> bool:
@@ -48,8 +47,10 @@ def label_ranges(graph: Graph, labels: LabelExpression | None) -> list[tuple[int
     if labels is None:
         return [(0, graph.node_count)] if graph.node_count else []
     ranges: list[tuple[int, int]] = []
+    name = labels.name if isinstance(labels, LabelName) else None
     for group in graph.groups:
-        if group.first < group.stop and satisfies(labels, group.labels):
+        fits = satisfies(labels, group.labels) if name is None else name in group.labels
+        if fits and group.first < group.stop:
             if ranges and ranges[-1][1] == group.first:
                 ranges[-1] = (ranges[-1][0], group.stop)
             else:
@@ -107,15 +108,6 @@ def _covered(csr: Csr, ranges: list[tuple[int, int]]) -> int:
         low, high = min(max(first - csr.first, 0), last), min(max(stop - csr.first, 0), last)
         total += int(csr.offsets[high]) - int(csr.offsets[low])
     return total
-
-
-def hops_factor(fan_out: float, length: tuple[int, int | None] | None) -> float:
-    """How many trails leave a node on average."""
-    if length is None:
-        return fan_out
-    least, most = length
-    longest = min(_LONGEST, least + 3 if most is None else most)
-    return sum(fan_out**hops for hops in range(min(least, longest), longest + 1))
 
 
 def selectivity(variable: str, predicates: Iterable[Expression], nodes: int) -> float:

@@ -30,6 +30,7 @@ from vaultgraph.cypher.operators import (
     Optional,
     Plan,
     Project,
+    Reach,
     ScanNodes,
     SeekNodes,
     ShortestPaths,
@@ -101,7 +102,7 @@ def _details(plan: Plan) -> str:
             return f"{_node(variable, labels)} {key} {'IN' if many else '='} {_shown(value)}"
         case CountNodes(column, labels):
             return f"{_name(column)} = count of {_node('', labels)}"
-        case Expand() | ExpandBound() | ExpandVariable() | ShortestPaths() | Degree() | BuildPath():
+        case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | BuildPath():
             return _pattern_details(plan)
         case Filter(_, predicate):
             return _shown(predicate)
@@ -130,7 +131,7 @@ def _details(plan: Plan) -> str:
 
 
 def _pattern_details(
-    plan: Expand | ExpandBound | ExpandVariable | ShortestPaths | Degree | BuildPath,
+    plan: Expand | ExpandBound | ExpandVariable | Reach | ShortestPaths | Degree | BuildPath,
 ) -> str:
     match plan:
         case Expand():
@@ -139,7 +140,7 @@ def _pattern_details(
         case ExpandBound():
             hop = _hop(plan.relationship, plan.types, plan.direction, "")
             return f"({_name(plan.source)}){hop}({_name(plan.target)})"
-        case ExpandVariable():
+        case ExpandVariable() | Reach():
             target = _node(plan.target, plan.labels)
             return f"({_name(plan.source)}){_trail(plan.trails)}{target}{_notes(plan.is_bound, plan.unlike)}"
         case ShortestPaths():

@@ -7,10 +7,10 @@ of the grown pattern, one Filter each: rules/push_filters moves them down.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from vaultgraph.cypher.estimate import Statistics, hops_factor, selectivity
+from vaultgraph.cypher.estimate import Statistics
+from vaultgraph.cypher.growth import Costs, Hop, name_of
 from vaultgraph.cypher.operators import (
     BuildPath,
-    Direction,
     Expand,
     ExpandBound,
     ExpandVariable,
@@ -32,38 +32,12 @@ from vaultgraph.cypher.syntax import (
     LabelAnd,
     LabelExpression,
     MapLiteral,
-    NodePattern,
     Parameter,
     PathPattern,
     Property,
-    RelationshipPattern,
     Variable,
 )
 from vaultgraph.cypher.trees import conjuncts, substitute
-
-_FLIPPED: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
-
-
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """One relationship pattern between two node variables, left to right as written."""
-
-    left: str
-    right: str
-    pattern: RelationshipPattern
-
-    @property
-    def name(self) -> str:
-        """The variable of the relationship."""
-        return name_of(self.pattern)
-
-    def other(self, node: str) -> str:
-        """The node variable at the other end."""
-        return self.right if node == self.left else self.left
-
-    def direction_from(self, node: str) -> Direction:
-        """The direction as seen from one end."""
-        return self.pattern.direction if node == self.left else _FLIPPED[self.pattern.direction]
 
 
 @dataclass(slots=True)
@@ -71,21 +45,12 @@ class _Growth:
     """The state of one growing pattern."""
 
     plan: Plan
-    statistics: Statistics
-    labels: dict[str, LabelExpression | None]
-    predicates: list[Expression]
+    costs: Costs
+    labels: Mapping[str, LabelExpression | None]
     bound: frozenset[str]
     solved: set[str]
     pending: list[Hop]
     made: list[tuple[str, tuple[str, ...]]] = field(default_factory=list[tuple[str, tuple[str, ...]]])
-    factors: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
-
-
-def name_of(pattern: NodePattern | RelationshipPattern) -> str:
-    """The variable of a bound pattern, which always has one."""
-    if pattern.variable is None:
-        raise ValueError("patterns get their variables from bind")
-    return pattern.variable
 
 
 def plan_patterns(
@@ -114,13 +79,29 @@ def plan_patterns(
             predicates += property_predicates(hop.name, hop.pattern.properties, parameters)
             predicates += conjuncts(hop.pattern.where)
     predicates += conjuncts(where)
-    growth = _Growth(plan, statistics, labels, predicates, bound, {name for name in labels if name in bound}, hops)
+    costs = _costs(statistics, labels, predicates)
+    growth = _Growth(plan, costs, labels, bound, {name for name in labels if name in bound}, hops)
     first = tuple(_needs_node(name, labels, hops) for name in labels if name in bound)
     _grow(growth, parameters)
     _finish_paths(growth, patterns, parameters)
     for predicate in (*(part for parts in first for part in parts), *predicates):
         growth.plan = Filter(growth.plan, predicate)
     return growth.plan
+
+
+def _costs(
+    statistics: Statistics, labels: Mapping[str, LabelExpression | None], predicates: Iterable[Expression]
+) -> Costs:
+    """What choices are made by: a label in WHERE counts as one in the pattern."""
+    known = dict(labels)
+    others: list[Expression] = []
+    for predicate in predicates:
+        match predicate:
+            case HasLabels(Variable(name), expression) if name in known:
+                known[name] = both_labels(known[name], expression)
+            case _:
+                others.append(predicate)
+    return Costs(statistics, known, others)
 
 
 def both_labels(one: LabelExpression | None, other: LabelExpression | None) -> LabelExpression | None:
@@ -173,9 +154,9 @@ def _grow(growth: _Growth, parameters: Mapping[str, object]) -> None:
         if given is not None:
             _expand_bound(growth, given)
             continue
-        choice = _next_hop(growth, growth.solved, growth.pending)
+        choice = growth.costs.next_hop(growth.solved, growth.pending)
         if choice is None:
-            start = _choose_start(growth)
+            start = growth.costs.start([name for name in growth.labels if name not in growth.solved], growth.pending)
             leaf = ScanNodes(start, growth.labels[start])
             growth.plan = leaf if isinstance(growth.plan, Start) else Join(growth.plan, leaf)
             growth.solved.add(start)
@@ -252,87 +233,6 @@ def _trails(hop: Hop, source: str, parameters: Mapping[str, object]) -> Trails:
 def _may_meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether two relationship patterns can take the same relationship."""
     return not one or not other or not set(one).isdisjoint(other)
-
-
-def _next_hop(growth: _Growth, solved: set[str], pending: list[Hop]) -> tuple[Hop, str] | None:
-    """The cheapest hop from a solved node and that node; hops between solved nodes first."""
-    best: tuple[float, Hop, str] | None = None
-    candidates = [(hop, source) for hop in pending for source in (hop.left, hop.right) if source in solved]
-    if len(candidates) == 1:
-        return candidates[0]
-    for hop, source in candidates:
-        if hop.other(source) in solved:
-            return hop, hop.left
-        cost = _factor(growth, hop, source)
-        if best is None or cost < best[0]:
-            best = (cost, hop, source)
-    return None if best is None else best[1:]
-
-
-def _factor(growth: _Growth, hop: Hop, source: str) -> float:
-    """How many rows one row becomes by the hop to a new node."""
-    key = (hop.name, source)
-    found = growth.factors.get(key)
-    if found is None:
-        target, direction, types = hop.other(source), hop.direction_from(source), hop.pattern.types
-        statistics, labels = growth.statistics, growth.labels[target]
-        found = hops_factor(statistics.fan_out(growth.labels[source], types, direction), hop.pattern.length)
-        if labels is not None:
-            found *= statistics.share(labels, types, direction)
-        found *= selectivity(target, growth.predicates, statistics.nodes(labels))
-        growth.factors[key] = found
-    return found
-
-
-def _choose_start(growth: _Growth) -> str:
-    """The unsolved node from which the whole connected pattern costs the fewest rows."""
-    unsolved = [name for name in growth.labels if name not in growth.solved]
-    component = _component(unsolved[0], growth.pending)
-    if len(component) == 1:
-        return unsolved[0]
-    best, least = unsolved[0], float("inf")
-    for name in (name for name in unsolved if name in component):
-        cost = _cost_from(growth, name, [hop for hop in growth.pending if hop.left in component])
-        if cost < least:
-            best, least = name, cost
-    return best
-
-
-def _component(start: str, hops: Iterable[Hop]) -> set[str]:
-    found = {start}
-    waiting = list(hops)
-    while True:
-        joined = [hop for hop in waiting if hop.left in found or hop.right in found]
-        if not joined:
-            return found
-        for hop in joined:
-            found |= {hop.left, hop.right}
-            waiting.remove(hop)
-
-
-def _cost_from(growth: _Growth, start: str, pending: list[Hop]) -> float:
-    statistics = growth.statistics
-    nodes = statistics.nodes(growth.labels[start])
-    rows = nodes * selectivity(start, growth.predicates, nodes)
-    cost = nodes * 0.01 + rows
-    solved = {start}
-    while pending:
-        choice = _next_hop(growth, solved, pending)
-        if choice is None:
-            return cost
-        hop, source = choice
-        target = hop.other(source)
-        if target in solved:
-            rows *= hops_factor(
-                statistics.fan_out(growth.labels[source], hop.pattern.types, hop.direction_from(source)),
-                hop.pattern.length,
-            ) / max(statistics.nodes(growth.labels[target]), 1)
-        else:
-            rows *= _factor(growth, hop, source)
-        cost += rows
-        solved.add(target)
-        pending = [other for other in pending if other is not hop]
-    return cost
 
 
 def _finish_paths(growth: _Growth, patterns: Iterable[PathPattern], parameters: Mapping[str, object]) -> None:

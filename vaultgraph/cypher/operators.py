@@ -121,6 +121,19 @@ class ExpandVariable:
 
 
 @dataclass(frozen=True, slots=True)
+class Reach:
+    """The nodes that ExpandVariable would find, each once a row."""
+
+    input: "Plan"
+    source: str
+    target: str
+    trails: Trails
+    labels: LabelExpression | None = None
+    is_bound: bool = False
+    unlike: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ShortestPaths:
     """One shortest trail (or ``every`` one of the least length) between two columns of nodes."""
 
@@ -222,12 +235,16 @@ class TopK:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
+    """All rows but the first ``count``."""
+
     input: "Plan"
     count: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
+    """The first ``count`` rows."""
+
     input: "Plan"
     count: Expression
 
@@ -246,6 +263,8 @@ class LimitPieces:
 
 @dataclass(frozen=True, slots=True)
 class Unwind:
+    """A row for each item of the list ``source``."""
+
     input: "Plan"
     source: Expression
     variable: str
@@ -300,6 +319,7 @@ Plan = (
     | Expand
     | ExpandBound
     | ExpandVariable
+    | Reach
     | ShortestPaths
     | Degree
     | BuildPath

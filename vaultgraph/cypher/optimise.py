@@ -10,6 +10,7 @@ from vaultgraph.cypher.rules.prune import prune
 from vaultgraph.cypher.rules.push_filters import push_filters
 from vaultgraph.cypher.rules.push_labels import push_labels
 from vaultgraph.cypher.rules.push_limit import push_limit
+from vaultgraph.cypher.rules.reach import reach
 from vaultgraph.cypher.rules.seek import seek
 from vaultgraph.cypher.rules.topk import topk
 
@@ -20,4 +21,4 @@ def optimise(plan: Plan, needed: frozenset[str]) -> Plan:
     """The plan after every rule; ``needed`` are the columns that are read from its rows."""
     for rule in RULES:
         plan = rule(plan)
-    return prune(plan, needed)
+    return reach(prune(plan, needed))

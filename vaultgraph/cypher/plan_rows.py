@@ -3,7 +3,8 @@
 Uses the statistics the planner chooses by; nothing is run.
 """
 
-from vaultgraph.cypher.estimate import Statistics, hops_factor, selectivity
+from vaultgraph.cypher.estimate import Statistics, selectivity
+from vaultgraph.cypher.growth import hops_made
 from vaultgraph.cypher.operators import (
     Aggregate,
     Argument,
@@ -16,6 +17,7 @@ from vaultgraph.cypher.operators import (
     LimitPieces,
     Optional,
     Plan,
+    Reach,
     ScanNodes,
     SeekNodes,
     Skip,
@@ -41,7 +43,7 @@ def estimated_rows(plan: Plan, statistics: Statistics, outer: float = 1.0) -> fl
             return statistics.nodes(labels)
         case SeekNodes(_, labels, key):
             return 1.0 if key in ("id", "path", "title") else max(1.0, statistics.nodes(labels) * 0.1)
-        case Expand() | ExpandVariable():
+        case Expand() | ExpandVariable() | Reach():
             return rows * _fan_out(plan, statistics)
         case Filter(_, predicate):
             names = sorted(variables_of(predicate))
@@ -68,13 +70,14 @@ def estimated_rows(plan: Plan, statistics: Statistics, outer: float = 1.0) -> fl
             return rows
 
 
-def _fan_out(plan: Expand | ExpandVariable, statistics: Statistics) -> float:
+def _fan_out(plan: Expand | ExpandVariable | Reach, statistics: Statistics) -> float:
     if isinstance(plan, Expand):
         types, direction, length = plan.types, plan.direction, None
     else:
         types, direction, length = plan.trails.types, plan.trails.direction, (plan.trails.least, plan.trails.most)
     sources = _labels_of(plan.source, plan.input)
-    factor = hops_factor(statistics.fan_out(sources, types, direction), length)
+    later = statistics.fan_out(None, types, direction)
+    factor = hops_made(statistics.fan_out(sources, types, direction), later, length)
     if plan.is_bound:
         return factor / max(statistics.nodes(_labels_of(plan.target, plan.input)), 1)
     return factor * statistics.share(plan.labels, types, direction)

@@ -24,6 +24,7 @@ from vaultgraph.cypher.operators import (
     Optional,
     Plan,
     Project,
+    Reach,
     ScanNodes,
     SeekNodes,
     ShortestPaths,
@@ -93,7 +94,7 @@ def columns_of(plan: Plan) -> frozenset[str]:
             return frozenset(variables)
         case ScanNodes(variable) | SeekNodes(variable) | CountNodes(variable):
             return frozenset((variable,))
-        case Expand() | ExpandBound() | ExpandVariable() | ShortestPaths() | Degree() | BuildPath():
+        case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | BuildPath():
             return columns_of(plan.input) | _made_by_pattern(plan)
         case Filter() | Distinct() | Sort() | TopK() | Skip() | Limit():
             return columns_of(plan.input)
@@ -122,13 +123,15 @@ def columns_of(plan: Plan) -> frozenset[str]:
 
 
 def _made_by_pattern(
-    plan: Expand | ExpandBound | ExpandVariable | ShortestPaths | Degree | BuildPath,
+    plan: Expand | ExpandBound | ExpandVariable | Reach | ShortestPaths | Degree | BuildPath,
 ) -> set[str]:
     match plan:
         case Expand():
             return {plan.target, *_named(plan.relationship)}
         case ExpandBound():
             return {plan.source, plan.target}
+        case Reach():
+            return {plan.target}
         case ExpandVariable():
             return {plan.target, *_named(plan.trails.column), *_named(plan.trails.relationships)}
         case ShortestPaths():

@@ -54,7 +54,7 @@ def expand_variable(plan: ExpandVariable, bindings: Bindings, context: Context) 
     """
     trails, graph = plan.trails, context.graph
     targets = node_ids(bindings, plan.target) if plan.is_bound else None
-    level = _first_level(node_ids(bindings, plan.source))
+    level = first_level(node_ids(bindings, plan.source))
     found: list[Level] = []
     length = total = 0
     while True:
@@ -65,7 +65,7 @@ def expand_variable(plan: ExpandVariable, bindings: Bindings, context: Context) 
             context.budget.check(total)
         if (trails.most is not None and length >= trails.most) or not len(level.origins):
             break
-        level = _next_level(level, trails, plan.unlike, bindings, context)
+        level = next_level(level, trails, plan.unlike, bindings, context)
         length += 1
     origins = np.concatenate([level.origins for level in found]) if found else np.zeros(0, dtype=np.int64)
     nodes = np.concatenate([level.nodes for level in found]) if found else origins
@@ -77,7 +77,8 @@ def expand_variable(plan: ExpandVariable, bindings: Bindings, context: Context) 
     return Bindings(len(origins), columns)
 
 
-def _first_level(sources: Ids) -> Level:
+def first_level(sources: Ids) -> Level:
+    """Trails without a hop, one for each row that is not null."""
     origins = np.flatnonzero(sources >= 0)
     return Level(origins, sources[origins], np.zeros((0, len(origins)), dtype=np.int64))
 
@@ -90,7 +91,7 @@ def _ended(level: Level, targets: Ids | None, plan: ExpandVariable, graph: Graph
     return level
 
 
-def _next_level(level: Level, trails: Trails, unlike: tuple[str, ...], bindings: Bindings, context: Context) -> Level:
+def next_level(level: Level, trails: Trails, unlike: tuple[str, ...], bindings: Bindings, context: Context) -> Level:
     """All trails one relationship longer."""
     tables = chosen_tables(context.graph, trails.types)
     positions, neighbours, relationships = hops_from(tables, trails.direction, level.nodes, context.budget)
@@ -149,7 +150,7 @@ def shortest_paths(plan: ShortestPaths, bindings: Bindings, context: Context) ->
     """One row for the (or every) shortest trail from source to target of each row; none where there is no trail."""
     trails = plan.trails
     targets = node_ids(bindings, plan.target)
-    level = _first_level(node_ids(bindings, plan.source))
+    level = first_level(node_ids(bindings, plan.source))
     size = max(context.graph.node_count, 1)
     visited = np.sort(level.origins * size + level.nodes)
     found: list[Level] = []
@@ -158,7 +159,7 @@ def shortest_paths(plan: ShortestPaths, bindings: Bindings, context: Context) ->
         found.append(level.where(level.nodes == targets[level.origins]))
         level = level.where(level.nodes != targets[level.origins])
     while len(level.origins) and (trails.most is None or length < trails.most):
-        level = _next_level(level, trails, (), bindings, context)
+        level = next_level(level, trails, (), bindings, context)
         length += 1
         keys = level.origins * size + level.nodes
         fresh = np.flatnonzero(np.isin(keys, visited, invert=True))

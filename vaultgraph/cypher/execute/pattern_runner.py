@@ -18,7 +18,7 @@ from vaultgraph.cypher.execute.evaluate import evaluate
 from vaultgraph.cypher.execute.fetch import column_values, take
 from vaultgraph.cypher.execute.run import Run, run
 from vaultgraph.cypher.matching import plan_patterns
-from vaultgraph.cypher.operators import Argument, Degree, Expand, Plan
+from vaultgraph.cypher.operators import Argument, Degree, Distinct, Expand, Keep, Plan
 from vaultgraph.cypher.optimise import optimise
 from vaultgraph.cypher.planner import ROW
 from vaultgraph.cypher.procedures import Tables
@@ -39,9 +39,13 @@ class PlannedPatterns:
         self, patterns: tuple[PathPattern, ...], where: Expression | None, bindings: Bindings, context: Context
     ) -> ValueColumn:
         """Whether the patterns match: Boolean per row."""
+        outer = _used((*patterns, where), bindings)
+        inner = plan_patterns(
+            patterns, where, Argument((*outer.columns, ROW)), _statistics(context), context.parameters
+        )
+        plan = _only_counting(inner) or Distinct(Keep(inner, (ROW,)))
         found = np.zeros(bindings.height, dtype=np.bool_)
-        rows, _ = self._counted(patterns, where, bindings, context)
-        found[rows] = True
+        found[rows_of(self._run(plan, frozenset((ROW,)), outer, context), ROW)] = True
         return ValueColumn(pl.Series(found))
 
     def count(

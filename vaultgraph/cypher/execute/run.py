@@ -16,6 +16,7 @@ from vaultgraph.cypher.execute.expand import degree, expand, expand_bound
 from vaultgraph.cypher.execute.order import limit, limit_pieces, skip, sort, top
 from vaultgraph.cypher.execute.paths import build_path, expand_variable, shortest_paths
 from vaultgraph.cypher.execute.project import extend, filter_bindings, keep, project, unwind
+from vaultgraph.cypher.execute.reach import reach
 from vaultgraph.cypher.execute.scan import count_nodes, scan_nodes, seek_nodes
 from vaultgraph.cypher.operators import (
     Aggregate,
@@ -37,6 +38,7 @@ from vaultgraph.cypher.operators import (
     Optional,
     Plan,
     Project,
+    Reach,
     ScanNodes,
     SeekNodes,
     ShortestPaths,
@@ -95,14 +97,14 @@ def _run(plan: Plan, state: Run) -> Bindings:
             return limit_pieces(plan, rows, context, lambda piece: run(pipeline, Run(context, state.tables, piece)))
         case CallProcedure(source):
             return call_procedure(plan, run(source, state), context, state.tables)
-        case Expand() | ExpandBound() | ExpandVariable() | ShortestPaths() | Degree() | BuildPath():
+        case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | BuildPath():
             return _run_pattern(plan, run(plan.input, state), context)
         case _:
             return _run_rows(plan, run(plan.input, state), context)
 
 
 def _run_pattern(
-    plan: Expand | ExpandBound | ExpandVariable | ShortestPaths | Degree | BuildPath,
+    plan: Expand | ExpandBound | ExpandVariable | Reach | ShortestPaths | Degree | BuildPath,
     rows: Bindings,
     context: Context,
 ) -> Bindings:
@@ -113,6 +115,8 @@ def _run_pattern(
             return expand_bound(plan, rows, context)
         case ExpandVariable():
             return expand_variable(plan, rows, context)
+        case Reach():
+            return reach(plan, rows, context)
         case ShortestPaths():
             return shortest_paths(plan, rows, context)
         case Degree():

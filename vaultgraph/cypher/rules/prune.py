@@ -29,6 +29,7 @@ from vaultgraph.cypher.operators import (
     Optional,
     Plan,
     Project,
+    Reach,
     ScanNodes,
     SeekNodes,
     ShortestPaths,
@@ -56,7 +57,7 @@ def prune(plan: Plan, needed: Names) -> Plan:
             return plan
         case Argument(variables):
             return Argument(tuple(name for name in variables if name in needed))
-        case Expand() | ExpandBound() | ExpandVariable() | ShortestPaths() | Degree() | BuildPath():
+        case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | BuildPath():
             return _pattern(plan, needed)
         case Filter(_, predicate):
             return replace(plan, input=_below(plan.input, needed | variables_of(predicate)))
@@ -89,7 +90,9 @@ def _below(plan: Plan, needed: Names) -> Plan:
     return plan if has <= needed else Keep(plan, tuple(sorted(has & needed)))
 
 
-def _pattern(plan: Expand | ExpandBound | ExpandVariable | ShortestPaths | Degree | BuildPath, needed: Names) -> Plan:
+def _pattern(
+    plan: Expand | ExpandBound | ExpandVariable | Reach | ShortestPaths | Degree | BuildPath, needed: Names
+) -> Plan:
     match plan:
         case Expand():
             read = needed | {plan.source, *plan.unlike, *((plan.target,) if plan.is_bound else ())}
@@ -97,7 +100,7 @@ def _pattern(plan: Expand | ExpandBound | ExpandVariable | ShortestPaths | Degre
             return replace(plan, input=_below(plan.input, read), relationship=shown)
         case ExpandBound():
             return replace(plan, input=_below(plan.input, needed | {plan.source, plan.relationship, plan.target}))
-        case ExpandVariable():
+        case ExpandVariable() | Reach():
             read = needed | {plan.source, *plan.unlike, *_of_each(plan.trails)}
             read |= {plan.target} if plan.is_bound else _NONE
             return replace(plan, input=_below(plan.input, read), trails=_trails(plan.trails, needed))

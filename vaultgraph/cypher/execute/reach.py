@@ -1,0 +1,100 @@
+"""Which nodes a variable-length pattern reaches, each once: breadth first, instead of listing every trail.
+
+Called by execute/run where rules/reach has found that nobody asks for the trails or how many there are.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from vaultgraph.cypher.execute.bindings import Bindings, NodeColumn
+from vaultgraph.cypher.execute.context import Context
+from vaultgraph.cypher.execute.expand import node_ids
+from vaultgraph.cypher.execute.fetch import take_rows
+from vaultgraph.cypher.execute.paths import Level, first_level, next_level
+from vaultgraph.cypher.execute.scan import label_mask
+from vaultgraph.cypher.operators import Reach
+from vaultgraph.graph.columns import Ids
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The nodes reached so far, by key (row and node in one number, ascending): first relationship and distance."""
+
+    keys: Ids
+    branches: Ids
+    depths: Ids
+
+    def find(self, keys: Ids) -> tuple[npt.NDArray[np.bool_], Ids]:
+        """Which keys are there, and where (any place for the others)."""
+        if not len(self.keys):
+            return np.zeros(len(keys), dtype=np.bool_), np.zeros(len(keys), dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return self.keys[places] == keys, places
+
+    def plus(self, keys: Ids, branches: Ids, depth: int) -> "_Seen":
+        """With more nodes, all at one distance."""
+        all_keys = np.concatenate((self.keys, keys))
+        order = np.argsort(all_keys, kind="stable")
+        depths = np.concatenate((self.depths, np.full(len(keys), depth, dtype=np.int64)))
+        return _Seen(all_keys[order], np.concatenate((self.branches, branches))[order], depths[order])
+
+
+def reach(plan: Reach, bindings: Bindings, context: Context) -> Bindings:
+    """One row for each node that some trail of a right length leads to, from the source of each row.
+
+    A node is reached by a trail if and only if it is by a shortest one. Only a start that must reach itself, without
+    going back over the relationship it left by, needs more: then ways that meet are looked for.
+    """
+    trails, size = plan.trails, max(context.graph.node_count, 1)
+    level = first_level(node_ids(bindings, plan.source))
+    keys = level.origins * size + level.nodes
+    nothing = np.zeros(0, dtype=np.int64)
+    seen = _Seen(nothing, nothing, nothing)
+    returns = trails.least > 0 and trails.direction == "both"
+    if trails.least == 0 or returns:
+        seen = _Seen(keys, np.full(len(keys), -1, dtype=np.int64), np.zeros(len(keys), dtype=np.int64))
+    is_closed = np.zeros(bindings.height, dtype=np.bool_)
+    found = [(level.origins, level.nodes)] if trails.least == 0 else []
+    starts, depth, total = level, 0, len(keys)
+    while len(level.origins) and (trails.most is None or depth < trails.most):
+        level = next_level(level, trails, plan.unlike, bindings, context)
+        depth += 1
+        keys, branches = level.origins * size + level.nodes, level.trail[0]
+        known, places = seen.find(keys)
+        fresh = np.flatnonzero(~known)
+        _, firsts, groups = np.unique(keys[fresh], return_index=True, return_inverse=True)
+        if returns:
+            # two ways that left the start by different relationships and meet here make a trail back to it
+            lengths = np.where(known, depth + seen.depths[places], 2 * depth)
+            others = seen.branches[places]
+            others[fresh] = branches[fresh[firsts]][groups]
+            closes = branches != others
+            is_closed[level.origins[closes if trails.most is None else closes & (lengths <= trails.most)]] = True
+        chosen = fresh[np.sort(firsts)]
+        seen = seen.plus(keys[chosen], branches[chosen], depth)
+        level = Level(level.origins[chosen], level.nodes[chosen], level.trail[:1, chosen])
+        found.append((level.origins, level.nodes))
+        total += len(chosen)
+        context.budget.check(total)
+    if returns:
+        own = is_closed[starts.origins]
+        found.append((starts.origins[own], starts.nodes[own]))
+    return _rows(plan, found, bindings, context)
+
+
+def _rows(plan: Reach, found: list[tuple[Ids, Ids]], bindings: Bindings, context: Context) -> Bindings:
+    origins = np.concatenate([origins for origins, _ in found]) if found else np.zeros(0, dtype=np.int64)
+    nodes = np.concatenate([nodes for _, nodes in found]) if found else origins
+    kept = np.ones(len(nodes), dtype=np.bool_)
+    if plan.is_bound:
+        kept &= nodes == node_ids(bindings, plan.target)[origins]
+    if plan.labels is not None:
+        kept &= label_mask(context.graph, nodes, plan.labels)
+    origins, nodes = origins[kept], nodes[kept]
+    order = np.argsort(origins, kind="stable")
+    columns = dict(take_rows(bindings, origins[order]).columns)
+    if not plan.is_bound:
+        columns[plan.target] = NodeColumn(nodes[order])
+    return Bindings(len(origins), columns)
