@@ -28,6 +28,7 @@ def test_help_lists_the_commands(vaultgraph):
         (("--vault", "x", "--watch", "often"), "auto"),
         (("--vault", "x", "build", "y"), "build takes the folder"),
         (("buidl", "x"), "buidl"),
+        (("/some/vault",), "To serve a folder: vaultgraph --vault DIR."),
         (("build",), "DIR"),
         (("query", "x"), "CYPHER"),
         (("query", "x", "RETURN 1", "--format", "xml"), "table"),

@@ -102,7 +102,9 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = cli.main(list(arguments), prog_name="vaultgraph", standalone_mode=False)
     except click.ClickException as error:
-        click.echo(f"vaultgraph: {' '.join(error.format_message().split())}", err=True)
+        message = " ".join(error.format_message().split())
+        hint = " To serve a folder: vaultgraph --vault DIR." if message.startswith("No such command") else ""
+        click.echo(f"vaultgraph: {message}{hint}", err=True)
         return error.exit_code
     except VaultgraphError as error:
         click.echo(f"vaultgraph: {error.message}", err=True)

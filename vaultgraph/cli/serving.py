@@ -9,9 +9,10 @@ import logging
 import os
 import signal
 import sys
+import threading
 from dataclasses import dataclass
 from types import FrameType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from vaultgraph import __version__
 from vaultgraph.files.root import VaultRoot
@@ -20,6 +21,8 @@ from vaultgraph.serve.session import Progress, Session
 if TYPE_CHECKING:
     from vaultgraph.vault.vault import Vault
     from vaultgraph.vault.watch import WatchMode
+
+CLOSE_S: Final = 5.0  # closing writes the cache; a process that is told to end does not wait longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +87,13 @@ def _end_on_signals(session: Session) -> None:
 
 
 def _leave(session: Session, code: int) -> None:
-    """Close the vault and end the process without waiting for threads that may be inside native code."""
-    session.close()
+    """Close the vault and end the process without waiting for threads that may be inside native code.
+
+    Closing has a thread of its own: a signal may have come while this one held a lock that closing needs.
+    """
+    closing = threading.Thread(target=session.close, name="vaultgraph-close", daemon=True)
+    closing.start()
+    closing.join(CLOSE_S)
     sys.stderr.flush()
     os._exit(code)
 

@@ -1,0 +1,47 @@
+"""The protocol around the operations: progress of the first build, and the end of input."""
+
+import subprocess
+import sys
+from threading import Event
+
+import anyio
+from mcp import Client
+
+from vaultgraph.files.root import VaultRoot
+from vaultgraph.serve.mcp_server import make_server
+from vaultgraph.serve.session import Session
+from vaultgraph.vault.vault import open_vault
+
+
+def test_a_client_that_asks_is_told_how_the_first_build_goes_on(sample):
+    gate = Event()
+    seen: list[tuple[float, float | None]] = []
+
+    def slow_opener(progress):
+        progress("read", 40, 100)
+        gate.wait(30)
+        return open_vault(sample, None, build=False)
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        seen.append((progress, total))
+        gate.set()
+
+    async def talk() -> str:
+        session = Session(VaultRoot.open(sample), slow_opener, name="slow", wait_s=30)
+        session.start()
+        async with Client(make_server(session), mode="legacy") as client:
+            result = await client.call_tool("cypher_query", {"query": "RETURN 1"}, progress_callback=on_progress)
+        session.close()
+        return result.content[0].text
+
+    assert anyio.run(talk) == "1\n1\n1 row · generation 1"
+    assert seen
+    assert all(0 <= progress <= total == 100 for progress, total in seen)
+
+
+def test_an_empty_input_ends_the_server_with_exit_code_0(sample):
+    command = [sys.executable, "-m", "vaultgraph.cli.main", "--vault", str(sample)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0
+    assert done.stdout == b""
+    assert b"Traceback" not in done.stderr
