@@ -132,22 +132,32 @@ def _check_unique(items: Sequence[ProjectionItem], desk: Desk) -> None:
 
 def _check_grouped(tree: Syntax, keys: Sequence[Expression], local: frozenset[str], scope: Scope, desk: Desk) -> None:
     """Outside its aggregates an item may use constants and the variables and properties that are items themselves."""
-    if is_aggregate(tree) or (isinstance(tree, Variable | Property) and tree in keys):
+    if is_aggregate(tree):
         return
-    if isinstance(tree, Variable) and tree.name not in local:
-        raise _ambiguous(tree.name, tree, desk)
-    if isinstance(tree, Property) and not variables_of(tree) <= local and not any_tree(tree, is_aggregate):
-        raise _ambiguous(desk.text[tree.at[0] : tree.at[1]], tree, desk)
+    if isinstance(tree, Variable | Property) and _is_plain(tree):
+        if not _is_grouped(tree, keys, local):
+            raise _ambiguous(desk.text[tree.at[0] : tree.at[1]], tree, desk)
+        return
     if isinstance(tree, NodePattern | RelationshipPattern) and tree.variable is not None:
-        known = Variable(tree.variable) in keys or tree.variable in local
-        if tree.variable in scope.kinds and not known:
+        if tree.variable in scope.kinds and not _is_grouped(Variable(tree.variable), keys, local):
             raise _ambiguous(tree.variable, tree, desk)
-    if isinstance(tree, ListComprehension | Quantifier | Reduce | PatternComprehension):
-        local |= _local_names(tree)
-    if isinstance(tree, PatternPredicate | PatternCount | PatternComprehension):
+    elif isinstance(tree, PatternPredicate | PatternCount | PatternComprehension):
         local |= _pattern_names(tree) - scope.kinds.keys()
+    elif isinstance(tree, ListComprehension | Quantifier | Reduce):
+        local |= _local_names(tree)
     for part in children(tree):
         _check_grouped(part, keys, local, scope, desk)
+
+
+def _is_grouped(tree: Expression, keys: Sequence[Expression], local: frozenset[str]) -> bool:
+    """Whether a variable or property is a key, a property of a key, or local to the item."""
+    while tree not in keys:
+        if isinstance(tree, Variable):
+            return tree.name in local
+        if not isinstance(tree, Property):
+            return False
+        tree = tree.subject
+    return True
 
 
 def _ambiguous(shown: str, tree: Syntax, desk: Desk) -> Exception:

@@ -194,7 +194,7 @@ def _projection(projection: Projection) -> str:
 
 def _item(item: ProjectionItem) -> str:
     if item.aliased:
-        return f"{print_expression(item.expression)} AS {_name(item.name)}"
+        return f"{print_expression(item.expression)} AS {_variable(item.name)}"
     return _variable(item.expression.name) if isinstance(item.expression, Variable) else item.name
 
 
