@@ -102,7 +102,7 @@ def main() -> int:
     measured: dict[str, object] = {}
     for name in options.vault:
         try:
-            measured[Path(name).name] = measure_vault(name, sides, options)
+            measured[name] = measure_vault(name, sides, options)
         except FileNotFoundError as error:
             print(error, file=sys.stderr)
             missing = 1

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from make_vault import Size, make_vault
+from PIL import Image
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 STANDARD = "standard"
@@ -84,9 +85,23 @@ def sample(vault: Path) -> Sample:
     note = notes[len(notes) // 2][1]
     text = (vault / note).read_text(encoding="utf-8", errors="replace").rpartition("\n---\n")[2]
     words = re.findall(r"[^\W\d_]{5,}", text) or re.findall(r"\w+", note)
-    images = sorted(
+    image = next((path for path in images_of(vault) if is_picture(vault / path)), None)
+    return Sample(note, words[0], image, len(notes), sum(size for size, _ in notes))
+
+
+def images_of(vault: Path) -> list[str]:
+    """Files that are named like pictures and are small enough to be sent, sorted."""
+    return sorted(
         path.relative_to(vault).as_posix()
         for path in vault.rglob("*")
-        if path.suffix.lower() in IMAGES and 0 < path.stat().st_size < 1_000_000 and not path.is_symlink()
+        if path.suffix.lower() in IMAGES and not path.is_symlink() and 0 < path.stat().st_size < 1_000_000
     )
-    return Sample(note, words[0], images[0] if images else None, len(notes), sum(size for size, _ in notes))
+
+
+def is_picture(path: Path) -> bool:
+    """Whether the file is a picture inside, too: shared vaults hold emptied ones."""
+    try:
+        with Image.open(path) as picture:
+            return min(picture.size) > 0
+    except OSError:
+        return False
