@@ -128,7 +128,10 @@ def _form(tree: FunctionCall | CountStar | Case | MapProjection) -> str:
         case MapProjection(subject, entries, everything):
             parts = [".*"] if everything else []
             parts += [f"{_name(key)}: {print_expression(value)}" for key, value in entries]
-            return f"{_subject(subject)} {{{', '.join(parts)}}}"
+            # COUNT { and COLLECT { begin a subquery, so a variable of that name must not look like one
+            shown = _subject(subject)
+            shown = f"`{shown}`" if shown.upper() in ("COUNT", "COLLECT") else shown
+            return f"{shown} {{{', '.join(parts)}}}"
 
 
 def _local(tree: ListComprehension | Quantifier | Reduce) -> str:
