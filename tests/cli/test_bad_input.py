@@ -69,7 +69,7 @@ def test_a_damaged_cache_is_built_again(vaultgraph, count, write):
     vaultgraph("build", folder)
     cache = folder / ".kglite" / "graph.kgl"
     whole = cache.read_bytes()
-    for offset in range(0, len(whole), max(1, len(whole) // 60)):
+    for offset in range(0, len(whole), max(1, len(whole) // 12)):
         cache.write_bytes(whole[:offset] + b"\xff\x00\xff\x00" + whole[offset + 4 :])
         assert count(folder) == 2
 

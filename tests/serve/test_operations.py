@@ -21,11 +21,7 @@ def test_rows_are_a_header_tab_separated_lines_and_a_last_line(vault):
 
 def test_a_node_in_a_row_is_short(vault):
     text = vault.text("cypher_query", query="MATCH (b:Boat {title: 'Selkie'}) RETURN b")
-    assert text.split("\n")[
-        1
-    ] == '(:Boat:Note Boats/Selkie.md "Selkie" {length: 7.5, built: 1998-05-02, type: "Boat"})' or (
-        "(:Boat:Note Boats/Selkie.md" in text and "Gaff" not in text
-    )
+    assert text.split("\n")[1] == '(:Boat:Note Boats/Selkie.md "Selkie" {built: 1998-05-02, length: 7.5})'
 
 
 def test_json_comes_as_structure_with_one_line_of_text(vault):
@@ -73,7 +69,7 @@ def test_a_name_the_graph_does_not_know_is_a_warning_with_the_nearest(vault):
 )
 def test_a_wrong_query_is_answered_with_code_place_and_advice(vault, query, code, words):
     message = vault.error("cypher_query", query=query)
-    assert message.startswith(f"{code}: ") or (query == "RETURN $x" and "$x" in message)
+    assert message.startswith(f"{code}: ")
     assert all(word in message for word in words), message
     assert "Traceback" not in message
 
@@ -107,7 +103,7 @@ def test_the_overview_shows_labels_types_freshness_and_problems(vault):
     assert "LINKS_TO " in text
     assert "Boat → Image" in text
     assert "Problems: 1 error" in text
-    assert 'types:["Boat"]' in text or "types:[" in text
+    assert 'types:["' in text
 
 
 def test_the_overview_of_a_label_shows_types_coverage_and_samples(vault):
@@ -156,6 +152,47 @@ def test_every_example_of_the_reference_runs(vault):
         query = example.removesuffix(" (grep is quicker for lines)")
         answer = vault.call("cypher_query", query=query)
         assert not answer.is_error, answer.text
+
+
+CONSTRUCTS = [
+    "MATCH (n:Boat|Image) RETURN count(n)",
+    "MATCH (n:Note&!Boat) RETURN count(n)",
+    "MATCH (a)<-[:LINKS_TO|HAS_IMAGE]-(b) RETURN count(*)",
+    "MATCH (a:Note)-[:LINKS_TO*1..3]->(b) RETURN count(*)",
+    "MATCH p = (a:Note)-->(b) RETURN length(p), nodes(p) LIMIT 1",
+    "MATCH p = shortestPath((a:Note {stem:'Home'})-[*..5]->(b:Image)) RETURN length(p)",
+    "MATCH (a)-->(b), (b)-->(c) RETURN count(*)",
+    "MATCH (n) WHERE (n)-->(:Tag) RETURN count(n)",
+    "MATCH (n) WHERE NOT (n)-[:LINKS_TO]->() RETURN count(n)",
+    "MATCH (n) WHERE EXISTS { (n)-->(m) WHERE m:Image } RETURN count(n)",
+    "MATCH (n) WHERE COUNT { (n)-->() } > 1 RETURN count(n)",
+    "RETURN 1 < 2 <= 5, 2 ^ 3, 7 % 3, 'a' || 'b', true XOR false",
+    "RETURN 'abc' STARTS WITH 'a', 'abc' ENDS WITH 'c', 'abc' CONTAINS 'b', 'ABC' =~ '(?i)abc'",
+    "RETURN [1,2,3][0], [1,2,3][-1], [1,2,3,4][1..3], {k: 1}.k, {k: 1}['k']",
+    "MATCH (n:Boat) RETURN n['title']",
+    "RETURN CASE WHEN true THEN 1 ELSE 2 END, CASE 1 WHEN 1 THEN 'x' END",
+    (
+        "RETURN [x IN [1,2,3] WHERE x > 1 | x * 2], any(x IN [1] WHERE x = 1), all(x IN [1] WHERE x = 1), "
+        "none(x IN [1] WHERE x = 1), single(x IN [1] WHERE x = 1)"
+    ),
+    "RETURN reduce(acc = 0, x IN [1,2,3] | acc + x)",
+    "MATCH (n:Note {stem: 'Home'}) RETURN [(n)-->(m) | m.title], n {.title, .path, key: 1}",
+    ("MATCH (n:Boat) WHERE n.built < date() RETURN n.built.year, valueType(n.length), date.truncate('month', n.built)"),
+    "RETURN date('2026-05-01') + duration('P7D')",
+    "CALL db.labels() YIELD label RETURN label",
+    "CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType",
+    "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey",
+    "CALL vault.problems() YIELD path, line, code, severity, message RETURN *",
+    "MATCH (n) RETURN n.title UNION ALL MATCH (m:Tag) RETURN m.title AS `n.title`",
+    "UNWIND [1,2] AS x WITH DISTINCT x ORDER BY x DESC SKIP 1 LIMIT 1 RETURN x",
+    "OPTIONAL MATCH (n:Nope) RETURN n",
+    "MATCH (n:Note) WHERE n.nothing IS NULL AND n.title IS NOT NULL AND n.stem IN ['Home'] RETURN n.`status`",
+]
+
+
+@pytest.mark.parametrize("query", CONSTRUCTS)
+def test_every_construct_the_reference_names_runs(vault, query):
+    vault.text("cypher_query", query=query)
 
 
 def test_problems_are_listed_by_severity_with_path_and_line(vault):

@@ -20,7 +20,7 @@ def test_a_whole_file_comes_verbatim_under_its_name(vault, sample):
 def test_a_slice_has_line_numbers(vault):
     text = vault.text("read_source", file_path="Boats/Selkie.md", start_line=10, end_line=12)
     assert text.split("\n")[0] == "Boats/Selkie.md  (lines 10-12 of 20)"
-    assert text.split("\n")[1:] == ["10: ", "11: ## Rig", "12: "] or len(text.split("\n")) == 4
+    assert text.split("\n")[1:] == ["10: ## Rig", "11: ", "12: Gaff."]
 
 
 def test_a_heading_names_its_section(vault):
@@ -36,10 +36,7 @@ def test_a_heading_names_its_section(vault):
 
 def test_grep_in_a_file_shows_matches_with_context(vault):
     text = vault.text("read_source", file_path="Boats/Selkie.md", grep="Two|Gaff", grep_context=1)
-    assert "(2 matches in 20 lines)" in text or "(2 matches in" in text
-    assert ": Gaff." in text
-    assert ": Two." in text
-    assert "\n--\n" in text
+    assert text == ("Boats/Selkie.md  (2 matches in 20 lines)\n11- \n12: Gaff.\n13- \n--\n15- \n16: Two.\n17- ")
     one = vault.text("read_source", file_path="Boats/Selkie.md", grep="Two|Gaff", max_matches=1)
     assert "Two." not in one
     assert "1 more match" in one
@@ -138,10 +135,10 @@ def test_listing_shows_a_tree(vault):
     assert "Home.md" in text
     assert "Selkie.md" not in text
     deep = vault.text("list_source", depth=3)
-    assert "Selkie.md" in deep
+    assert "Boats/\n  Fulmar.md  38\n  Selkie.md  130\nHome.md  " in deep
     folders = vault.text("list_source", dirs_only=True)
     assert "Home.md" not in folders
-    assert "Boat" in vault.error("list_source", path="Boat")
+    assert "Did you mean Boats?" in vault.error("list_source", path="Boat")
 
 
 def test_images_come_in_order_with_their_sizes(vault, sample):

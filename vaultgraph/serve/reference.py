@@ -43,7 +43,8 @@ PATH, NULL. A property may hold another type in another note: valueType(n.key) t
 date('2026-05-01') + duration('P7D'), n.created.year, date.truncate('month', n.date).""",
     "procedures": """\
 CALL vault.problems() YIELD path, line, code, severity, message: what the last build found faulty.
-CALL db.labels(), db.relationshipTypes(), db.propertyKeys(). Always with YIELD when more clauses follow.""",
+CALL db.labels(), db.relationshipTypes(), db.propertyKeys(), dbms.functions(), dbms.procedures().
+Always with YIELD when more clauses follow.""",
     "examples": """\
 Backlinks: MATCH (n:Note)-[r:LINKS_TO]->(m {path: 'A.md'}) RETURN n.path, r.line
 Orphans: MATCH (n:Note) WHERE NOT (n)--(:Note) RETURN n.path LIMIT 20
