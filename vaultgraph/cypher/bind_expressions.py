@@ -40,7 +40,7 @@ from vaultgraph.cypher.syntax import (
     Variable,
 )
 
-Bound = tuple[Expression, Kind]
+Typed = tuple[Expression, Kind]
 
 _NOT_BOOLEAN: Final[tuple[KindName, ...]] = (
     "integer", "float", "string", "list", "map", "node", "relationship", "path",
@@ -53,7 +53,7 @@ _NO_PROPERTIES: Final[tuple[KindName, ...]] = ("boolean", "integer", "float", "s
 _NO_ITEMS: Final[tuple[KindName, ...]] = ("boolean", "integer", "float", "string", "path")
 
 
-def bind_expression(tree: Expression, scope: Scope, desk: Desk) -> Bound:
+def bind_expression(tree: Expression, scope: Scope, desk: Desk) -> Typed:
     """The expression with all names checked and hidden variables named, and the kind of its value.
 
     Raises:
@@ -100,7 +100,7 @@ def bind_condition(tree: Expression, scope: Scope, desk: Desk) -> Expression:
     return bound
 
 
-def _property(tree: Property, scope: Scope, desk: Desk) -> Bound:
+def _property(tree: Property, scope: Scope, desk: Desk) -> Typed:
     subject, kind = bind_expression(tree.subject, scope, desk)
     if kind.name == "list" and item_has_properties(kind):
         shown = desk.text[tree.subject.at[0] : tree.subject.at[1]]
@@ -117,7 +117,7 @@ def item_has_properties(kind: Kind) -> bool:
     return kinds.item_of(kind).name in ("node", "relationship", "map")
 
 
-def _item(tree: Index | Slice, scope: Scope, desk: Desk) -> Bound:
+def _item(tree: Index | Slice, scope: Scope, desk: Desk) -> Typed:
     subject, kind = bind_expression(tree.subject, scope, desk)
     if isinstance(tree, Index):
         check_kind(tree.subject, kind, _NO_ITEMS, "Only lists, maps, nodes and relationships take [index]", desk)
@@ -129,7 +129,7 @@ def _item(tree: Index | Slice, scope: Scope, desk: Desk) -> Bound:
     return replace(tree, subject=subject, start=start, stop=stop), kind
 
 
-def _operator(tree: Unary | Binary | Comparison | IsNull, scope: Scope, desk: Desk) -> Bound:
+def _operator(tree: Unary | Binary | Comparison | IsNull, scope: Scope, desk: Desk) -> Typed:
     match tree:
         case IsNull(operand, _):
             inner, _ = bind_expression(operand, scope, desk)
@@ -151,7 +151,7 @@ def _operator(tree: Unary | Binary | Comparison | IsNull, scope: Scope, desk: De
             return _binary(tree, scope, desk)
 
 
-def _binary(tree: Binary, scope: Scope, desk: Desk) -> Bound:
+def _binary(tree: Binary, scope: Scope, desk: Desk) -> Typed:
     left, left_kind = bind_expression(tree.left, scope, desk)
     right, right_kind = bind_expression(tree.right, scope, desk)
     kind = BOOLEAN
@@ -184,7 +184,7 @@ def _number(operator: str, left: Kind, right: Kind) -> Kind:
     return FLOAT if both <= {"integer", "float"} else ANY
 
 
-def _has_labels(tree: HasLabels, scope: Scope, desk: Desk) -> Bound:
+def _has_labels(tree: HasLabels, scope: Scope, desk: Desk) -> Typed:
     subject, kind = bind_expression(tree.subject, scope, desk)
     check_kind(tree.subject, kind, (*_NO_PROPERTIES, "map"), "Only nodes have labels and relationships a type", desk)
     for label in kinds.label_names(tree.labels, negated=True):
@@ -195,7 +195,7 @@ def _has_labels(tree: HasLabels, scope: Scope, desk: Desk) -> Bound:
     return (tree if subject is tree.subject else replace(tree, subject=subject)), BOOLEAN
 
 
-def _case(tree: Case, scope: Scope, desk: Desk) -> Bound:
+def _case(tree: Case, scope: Scope, desk: Desk) -> Typed:
     subject = None if tree.subject is None else bind_expression(tree.subject, scope, desk)[0]
     test = bind_condition if tree.subject is None else _bound_only
     branches: list[tuple[Expression, Expression]] = []
@@ -215,7 +215,7 @@ def _bound_only(tree: Expression, scope: Scope, desk: Desk) -> Expression:
     return bind_expression(tree, scope, desk)[0]
 
 
-def _collection(tree: ListLiteral | MapLiteral | MapProjection, scope: Scope, desk: Desk) -> Bound:
+def _collection(tree: ListLiteral | MapLiteral | MapProjection, scope: Scope, desk: Desk) -> Typed:
     match tree:
         case ListLiteral(items):
             bound = [bind_expression(item, scope, desk) for item in items]
@@ -236,7 +236,7 @@ def _entries(
     return tuple((key, bind_expression(value, scope, desk)[0]) for key, value in entries)
 
 
-def _local(tree: ListComprehension | Quantifier | Reduce, scope: Scope, desk: Desk) -> Bound:
+def _local(tree: ListComprehension | Quantifier | Reduce, scope: Scope, desk: Desk) -> Typed:
     source, kind = bind_expression(tree.source, scope, desk)
     check_kind(tree.source, kind, _NOT_LIST, f"{tree.variable} IN … takes a list", desk)
     item = kinds.item_of(kind)
@@ -255,7 +255,7 @@ def _local(tree: ListComprehension | Quantifier | Reduce, scope: Scope, desk: De
     return ListComprehension(tree.variable, source, condition, projection, at=tree.at), kinds.list_of(item)
 
 
-def _with_pattern(tree: PatternPredicate | PatternCount | PatternComprehension, scope: Scope, desk: Desk) -> Bound:
+def _with_pattern(tree: PatternPredicate | PatternCount | PatternComprehension, scope: Scope, desk: Desk) -> Typed:
     scope = scope.without_aggregates("in a pattern")
     if isinstance(tree, PatternComprehension):
         (pattern,), inner = bind_paths((tree.pattern,), scope, desk, bind_expression)

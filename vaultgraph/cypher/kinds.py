@@ -93,7 +93,7 @@ def common(kinds: Iterable[Kind]) -> Kind:
     if len(distinct) == 1:
         return distinct.pop()
     first = next(iter(distinct), ANY)
-    return Kind(first.name) if all(kind.name == first.name for kind in distinct) else ANY
+    return Kind(first.name) if first is not ANY and all(kind.name == first.name for kind in distinct) else ANY
 
 
 def list_of(item: Kind) -> Kind:
