@@ -1,5 +1,6 @@
 """Expressions over nodes and relationships of a graph: properties, labels, entity functions, laziness, errors."""
 
+import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from threading import Event
@@ -20,7 +21,7 @@ from vaultgraph.cypher.execute.bindings import (
 )
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate, evaluate_constant
-from vaultgraph.cypher.execute.fetch import column_values, filter_rows, from_values, height_of
+from vaultgraph.cypher.execute.fetch import column_values, filter_rows, from_values, height_of, take
 from vaultgraph.cypher.execute.pattern_runner import PlannedPatterns
 from vaultgraph.cypher.execute.scalar import compile_scalar
 from vaultgraph.cypher.syntax import Expression, Return
@@ -247,6 +248,62 @@ def test_membership_of_nodes_and_mixed_lists(column: Evaluating) -> None:
     assert column_values(column("x IN [1, 2.0, 'a', null]", x=from_values([2, 3, None]))) == [True, None, None]
     assert column_values(column("x IN []", x=from_values([2, None]))) == [False, False]
     assert column_values(column("x IN [[1]]", x=from_values([[1], [2]]))) == [True, False]
+
+
+def test_many_mixed_rows_go_through_kernels_type_by_type(column: Evaluating) -> None:
+    cells = ObjectColumn([41, "41", 6.5, None, True, date(2026, 1, 1)] * 20)
+    assert column_values(column("x > 40", x=cells)) == [True, None, False, None, None, None] * 20
+    assert (
+        column_values(column("x = y", x=cells, y=ObjectColumn([41.0, 41, None, 1, True, "a"] * 20)))
+        == [
+            True,
+            False,
+            None,
+            None,
+            True,
+            False,
+        ]
+        * 20
+    )
+    assert column_values(column("toString(x)", x=cells))[:5] == ["41", "41", "6.5", None, "true"]
+    lists = ObjectColumn([[1], None, "a"] * 20)
+    assert column_values(column("size(x)", x=lists)) == [1, None, 1] * 20
+
+
+def test_a_long_list_beside_many_rows_is_searched_by_hash(column: Evaluating) -> None:
+    wanted: list[object] = [*range(10), 2.5, "a", math.nan, NodeRef(3), True]
+    asked = ObjectColumn([3.0, "a", "b", math.nan, NodeRef(3), None, 1, False, [1]])
+    lists = ObjectColumn([wanted] * 9)
+    assert column_values(column("x IN l", x=asked, l=lists)) == [
+        True,
+        True,
+        False,
+        False,
+        True,
+        None,
+        True,
+        False,
+        False,
+    ]
+    with_null = ObjectColumn([[*wanted, None]] * 9)
+    assert column_values(column("x IN l", x=asked, l=with_null)) == [
+        True,
+        True,
+        None,
+        None,
+        True,
+        None,
+        True,
+        None,
+        None,
+    ]
+
+
+def test_a_long_list_is_shared_not_copied_beside_many_rows() -> None:
+    collected = from_values([list(range(50_000))])
+    beside = take(collected, np.zeros(1000, dtype=np.int64))
+    assert isinstance(beside, ObjectColumn)
+    assert beside.values[0] is beside.values[999]
 
 
 def test_a_regular_expression_matches_the_whole_text(column: Evaluating) -> None:

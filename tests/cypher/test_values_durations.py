@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultgraph.cypher.durations import (
@@ -55,6 +55,7 @@ def test_text_is_the_shortest_iso_form(value: Duration, text: str) -> None:
     assert str(value) == text
 
 
+@settings(deadline=None)
 @given(st.integers(-500, 500), st.integers(-500, 500), st.integers(-(10**6), 10**6), st.integers(0, 10**9 - 1))
 def test_printed_durations_read_back_the_same(months: int, days: int, seconds: int, nanoseconds: int) -> None:
     value = Duration(months, days, seconds, nanoseconds // 1000 * 1000)

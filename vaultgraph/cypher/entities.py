@@ -5,8 +5,6 @@ entities goes through execute/properties instead.
 """
 
 import json
-from datetime import UTC, date, datetime, timedelta
-from typing import Final
 
 import numpy as np
 import polars as pl
@@ -15,17 +13,45 @@ from vaultgraph.graph.columns import VARIANT, Column, Ids, gather
 from vaultgraph.graph.graph import Graph, RelationshipTable, group_index
 from vaultgraph.note.records import ValueKind
 
-_FIRST_DAY: Final = date(1970, 1, 1)
-_FIRST_MOMENT: Final = datetime(1970, 1, 1)
-
 
 def cells(series: pl.Series) -> list[object]:
     """The cells of a segment as Python values; a variant cell keeps its own kind, JSON text becomes a list or map."""
     if series.dtype != VARIANT:
         return series.to_list()
-    parts = (series.struct.field(name).to_list() for name in ("kind", "number", "real", "text"))
-    # row loop: cells differ in type; as many as there are cells
-    return [_variant_cell(*part) for part in zip(*parts, strict=True)]
+    kinds = series.struct.field("kind").fill_null(0).to_numpy()
+    found: list[object] = [None] * len(series)
+    for kind in np.unique(kinds).tolist():
+        rows = np.flatnonzero(kinds == kind)
+        # row loop: cells differ in type; each is put back in its row
+        for row, value in zip(rows.tolist(), _cells_of_kind(series.gather(rows), kind), strict=True):
+            found[row] = value
+    return found
+
+
+def _cells_of_kind(series: pl.Series, kind: int) -> list[object]:
+    """The cells of a variant series that all have one kind; ``number`` holds days or microseconds since 1970."""
+    number = series.struct.field("number")
+    match kind:
+        case ValueKind.TEXT:
+            return series.struct.field("text").to_list()
+        case ValueKind.INTEGER:
+            return number.to_list()
+        case ValueKind.FLOAT:
+            return series.struct.field("real").to_list()
+        case ValueKind.BOOLEAN:
+            return number.cast(pl.Boolean).to_list()
+        case ValueKind.DATE:
+            return number.cast(pl.Int32).cast(pl.Date).to_list()
+        case ValueKind.LOCAL_DATETIME:
+            return number.cast(pl.Datetime("us")).to_list()
+        case ValueKind.UTC_DATETIME:
+            return number.cast(pl.Datetime("us", "UTC")).to_list()
+        case ValueKind.EMPTY_LIST:
+            return [[] for _ in range(len(series))]
+        case ValueKind.JSON:
+            return [json.loads(text) if text else None for text in series.struct.field("text").to_list()]
+        case _:
+            return [None] * len(series)
 
 
 def labels_of(graph: Graph, node: int) -> tuple[str, ...]:
@@ -98,29 +124,3 @@ def _one(column: Column | None, row: int) -> object:
             if segment.first <= row < segment.stop:
                 return cells(segment.series.slice(row - segment.first, 1))[0]
     return None
-
-
-def _variant_cell(kind: int | None, number: int | None, real: float | None, text: str | None) -> object:
-    """One cell by its kind; ``number`` holds days or microseconds since 1970 for dates and datetimes."""
-    amount = number or 0
-    match kind:
-        case ValueKind.TEXT:
-            return text
-        case ValueKind.INTEGER:
-            return number
-        case ValueKind.FLOAT:
-            return real
-        case ValueKind.BOOLEAN:
-            return bool(number)
-        case ValueKind.DATE:
-            return _FIRST_DAY + timedelta(days=amount)
-        case ValueKind.LOCAL_DATETIME:
-            return _FIRST_MOMENT + timedelta(microseconds=amount)
-        case ValueKind.UTC_DATETIME:
-            return (_FIRST_MOMENT + timedelta(microseconds=amount)).replace(tzinfo=UTC)
-        case ValueKind.EMPTY_LIST:
-            return []
-        case ValueKind.JSON:
-            return json.loads(text) if text else None
-        case _:
-            return None

@@ -6,9 +6,10 @@ bool, int, float, str, date, datetime (naive: local; aware: UTC), Duration, list
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from types import MappingProxyType
 from typing import Any, Final, TypeGuard
 
 import numpy as np
@@ -133,12 +134,14 @@ def less(left: object, right: object) -> bool | None:
     return compare("<", left, right)
 
 
-_ORDER_TESTS: Final[dict[str, Callable[[int], bool]]] = {
-    "<": lambda order: order < 0,
-    "<=": lambda order: order <= 0,
-    ">": lambda order: order > 0,
-    ">=": lambda order: order >= 0,
-}
+_ORDER_TESTS: Final[Mapping[str, Callable[[int], bool]]] = MappingProxyType(
+    {
+        "<": lambda order: order < 0,
+        "<=": lambda order: order <= 0,
+        ">": lambda order: order > 0,
+        ">=": lambda order: order >= 0,
+    }
+)
 
 
 def order_key(value: object) -> tuple[Any, ...]:
@@ -200,35 +203,30 @@ def group_key(value: object) -> object:
 
 def type_name(value: object) -> str:
     """The Cypher name of the type of ``value``, as messages and valueType() show it."""
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return "BOOLEAN"
-        case int():
-            return "INTEGER"
-        case float():
-            return "FLOAT"
-        case str():
-            return "STRING"
-        case list():
-            return "LIST"
-        case dict():
-            return "MAP"
-        case NodeRef() | Node():
-            return "NODE"
-        case RelationshipRef() | Relationship():
-            return "RELATIONSHIP"
-        case PathRef() | Path():
-            return "PATH"
-        case datetime():
-            return "LOCAL DATETIME" if value.tzinfo is None else "ZONED DATETIME"
-        case date():
-            return "DATE"
-        case Duration():
-            return "DURATION"
-        case _:
-            return type(value).__name__.upper()
+    if isinstance(value, datetime):
+        return "LOCAL DATETIME" if value.tzinfo is None else "ZONED DATETIME"
+    return _TYPE_NAMES.get(type(value)) or type(value).__name__.upper()
+
+
+_TYPE_NAMES: Final[Mapping[type, str]] = MappingProxyType(
+    {
+        type(None): "NULL",
+        bool: "BOOLEAN",
+        int: "INTEGER",
+        float: "FLOAT",
+        str: "STRING",
+        list: "LIST",
+        dict: "MAP",
+        NodeRef: "NODE",
+        Node: "NODE",
+        RelationshipRef: "RELATIONSHIP",
+        Relationship: "RELATIONSHIP",
+        PathRef: "PATH",
+        Path: "PATH",
+        date: "DATE",
+        Duration: "DURATION",
+    }
+)
 
 
 def materialize(value: object, graph: Graph) -> object:

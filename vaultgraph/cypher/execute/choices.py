@@ -4,7 +4,7 @@
 still matter. Each part is evaluated on the chosen rows at once; the pieces are then put back in order.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -12,8 +12,9 @@ import polars as pl
 
 from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ValueColumn
 from vaultgraph.cypher.execute.context import Context
-from vaultgraph.cypher.execute.fetch import concat, filter_rows, height_of, nulls, take, take_rows
+from vaultgraph.cypher.execute.fetch import filter_rows, height_of, nulls, take, take_rows
 from vaultgraph.cypher.execute.kernels import compare_columns, logic
+from vaultgraph.cypher.execute.mixed import in_order
 from vaultgraph.cypher.execute.operand import Constant, Operand
 from vaultgraph.cypher.execute.rows import map_rows, to_column
 from vaultgraph.cypher.execute.variables import variables_of
@@ -85,7 +86,7 @@ def evaluate_case(part: Case, bindings: Bindings, context: Context, operand_of: 
         default = part.default
         rest = nulls(len(open_rows)) if default is None else _on_rows(default, open_rows, bindings, context, operand_of)
         pieces.append((open_rows, rest))
-    return _in_order(pieces)
+    return in_order(pieces)
 
 
 def evaluate_coalesce(part: FunctionCall, bindings: Bindings, context: Context, operand_of: OperandOf) -> Operand:
@@ -109,7 +110,7 @@ def evaluate_coalesce(part: FunctionCall, bindings: Bindings, context: Context, 
             break
     if len(open_rows):
         pieces.append((open_rows, nulls(len(open_rows))))
-    return _in_order(pieces)
+    return in_order(pieces)
 
 
 def _on_rows(part: Expression, rows: Ids, bindings: Bindings, context: Context, operand_of: OperandOf) -> BoundColumn:
@@ -139,13 +140,3 @@ def _is_null(column: BoundColumn) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]
         case _:
             # row loop: cells are Python objects
             return np.array([value is None for value in column.values], dtype=np.bool_)  # type: ignore[union-attr]
-
-
-def _in_order(pieces: Sequence[tuple[Ids, BoundColumn]]) -> BoundColumn:
-    """The pieces, which share out all rows among them, as one column in row order."""
-    if len(pieces) == 1:
-        return pieces[0][1]
-    rows = np.concatenate([rows for rows, _ in pieces])
-    places = np.empty(len(rows), dtype=np.int64)
-    places[rows] = np.arange(len(rows), dtype=np.int64)
-    return take(concat([column for _, column in pieces]), places)

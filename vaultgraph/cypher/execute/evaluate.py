@@ -4,7 +4,7 @@
 typed a kernel works on whole columns, else execute/rows loops with the very functions execute/scalar is made of.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn
 from vaultgraph.cypher.execute.calls import caller, failure, function_of
@@ -13,14 +13,17 @@ from vaultgraph.cypher.execute.context import Context, PatternRunner
 from vaultgraph.cypher.execute.fetch import nulls
 from vaultgraph.cypher.execute.items import evaluate_items
 from vaultgraph.cypher.execute.kernels import is_null_operand
+from vaultgraph.cypher.execute.mixed import map_mixed
 from vaultgraph.cypher.execute.operand import Constant, Operand
 from vaultgraph.cypher.execute.rows import map_rows, to_column
-from vaultgraph.cypher.execute.scalar import compile_scalar, parameter_value, strict_form
+from vaultgraph.cypher.execute.scalar import StrictExpression, compile_scalar, parameter_value, reduction, strict_form
 from vaultgraph.cypher.execute.strict import strict_kernel
 from vaultgraph.cypher.execute.variables import is_repeatable, variables_of
+from vaultgraph.cypher.functions.record import Kernel
 from vaultgraph.cypher.syntax import (
     Binary,
     Case,
+    Comparison,
     CountStar,
     Expression,
     FunctionCall,
@@ -30,8 +33,10 @@ from vaultgraph.cypher.syntax import (
     PatternComprehension,
     PatternCount,
     PatternPredicate,
+    Property,
     Quantifier,
     Reduce,
+    Unary,
     Variable,
 )
 from vaultgraph.cypher.values import Refusal
@@ -97,8 +102,25 @@ def _dispatch(expression: Expression, bindings: Bindings, context: Context) -> O
             values = _constants(operands)
             if values is not None:
                 return Constant(apply(*values))
-            column = strict_kernel(expression, operands, bindings.height, context)
-            return map_rows(apply, operands, bindings.height, context.budget) if column is None else column
+            return _strict(expression, apply, operands, bindings.height, context)
+
+
+def _strict(
+    expression: StrictExpression,
+    apply: Callable[..., object],
+    operands: Sequence[Operand],
+    height: int,
+    context: Context,
+) -> BoundColumn:
+    def kernel(parts: Sequence[Operand], rows: int) -> BoundColumn | None:
+        return strict_kernel(expression, parts, rows, context)
+
+    column = kernel(operands, height)
+    if column is not None:
+        return column
+    if isinstance(expression, Binary | Comparison | Unary | Property):
+        return map_mixed(kernel, apply, operands, height, context.budget)
+    return map_rows(apply, operands, height, context.budget)
 
 
 def _constants(operands: Sequence[Operand]) -> list[object] | None:
@@ -117,13 +139,21 @@ def _compound(
         case Case():
             return evaluate_case(expression, bindings, context, _operand)
         case Reduce():
-            run = compile_scalar(expression, context)
-            columns = [bindings.columns[name] for name in names]
-            return map_rows(
-                lambda *cells: run(dict(zip(names, cells, strict=True))), columns, bindings.height, context.budget
-            )
+            return _reduce(expression, bindings, context)
         case _:
             return evaluate_items(expression, bindings, context, _operand)
+
+
+def _reduce(part: Reduce, bindings: Bindings, context: Context) -> Operand:
+    """Sources and starts for all rows at once, the steps row by row."""
+    names = [name for name in variables_of(part.step) if name in bindings.columns]
+    ends = [_operand(one, bindings, context) for one in (part.source, part.start)]
+    run = reduction(part, context)
+
+    def apply(source: object, start: object, *cells: object) -> object:
+        return run(source, start, dict(zip(names, cells, strict=True)))
+
+    return map_rows(apply, [*ends, *(bindings.columns[name] for name in names)], bindings.height, context.budget)
 
 
 def _call(expression: FunctionCall, bindings: Bindings, context: Context) -> Operand:
@@ -138,7 +168,16 @@ def _call(expression: FunctionCall, bindings: Bindings, context: Context) -> Ope
             return Constant(call(*values))
         if function.null_through and any(is_null_operand(operand) for operand in operands):
             return nulls(bindings.height)
-        column = None if function.kernel is None else function.kernel(operands, context)
-        if column is not None:
-            return column
+        if function.kernel is not None:
+            return _call_kernel(function.kernel, call, operands, bindings.height, context)
     return map_rows(call, operands, bindings.height, context.budget)
+
+
+def _call_kernel(
+    kernel: Kernel, call: Callable[..., object], operands: Sequence[Operand], height: int, context: Context
+) -> BoundColumn:
+    def part_kernel(parts: Sequence[Operand], _rows: int) -> BoundColumn | None:
+        return kernel(parts, context)
+
+    column = kernel(operands, context)
+    return map_mixed(part_kernel, call, operands, height, context.budget) if column is None else column

@@ -29,6 +29,7 @@ from vaultgraph.graph.graph import Graph
 LOCAL_DATETIME: Final = pl.Datetime("us")
 UTC_DATETIME: Final = pl.Datetime("us", "UTC")
 
+_MOST_COPIED_ITEMS: Final = 100_000
 _DTYPES: Final[dict[type, pl.DataType]] = {
     bool: pl.Boolean(),
     int: pl.Int64(),
@@ -129,6 +130,8 @@ def take(column: BoundColumn, positions: Ids) -> BoundColumn:
         case RelationshipColumn(ids):
             return RelationshipColumn(_take_ids(ids, positions, missing))
         case ValueColumn(series):
+            if isinstance(series.dtype, pl.List) and _would_swell(series, positions):
+                return take(ObjectColumn(series.to_list()), positions)
             index = pl.Series(positions)
             if missing is not None:
                 index = index.set(pl.Series(missing), None)
@@ -138,6 +141,16 @@ def take(column: BoundColumn, positions: Ids) -> BoundColumn:
         case ObjectColumn(values):
             # row loop: cells are Python objects
             return ObjectColumn([values[one] if one >= 0 else None for one in positions.tolist()])
+
+
+def _would_swell(series: pl.Series, positions: Ids) -> bool:
+    """Whether repeating rows copies so many list items that sharing Python lists is better: a collected list beside
+    every row of a match, say."""
+    if len(positions) < 2 or not len(series):
+        return False
+    lengths = series.list.len().fill_null(0).to_numpy().astype(np.int64)
+    items = int(lengths[positions].sum())
+    return items > _MOST_COPIED_ITEMS and items > 4 * int(lengths.sum())
 
 
 def take_rows(bindings: Bindings, positions: Ids, names: Sequence[str] | None = None) -> Bindings:
@@ -275,8 +288,12 @@ def _sort_series(column: BoundColumn) -> pl.Series:
             return pl.repeat(0, len(series), eager=True)
         case ValueColumn(series) if not isinstance(series.dtype, pl.List):
             return series
-        case _:
-            return _ranks([order_key(value) for value in column_values(column)])
+        case ValueColumn(series):
+            codes, first_rows = group_codes([column], len(series))
+            distinct = series.gather(first_rows).to_list()
+            return _ranks([order_key(value) for value in distinct]).gather(codes)
+        case ObjectColumn(values):
+            return _ranks([order_key(value) for value in values])
 
 
 def _ranks(keys: list[tuple[object, ...]]) -> pl.Series:

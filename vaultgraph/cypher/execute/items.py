@@ -29,8 +29,7 @@ def evaluate_items(
     """
     purpose = "A list comprehension" if isinstance(part, ListComprehension) else f"{part.kind}()"
     source = to_column(operand_of(part.source, bindings, context), bindings.height)
-    items = take_apart(source, purpose)
-    context.budget.check(len(items.rows))
+    items = take_apart(source, purpose, context.budget)
     inner = _inner_rows(part, items, bindings)
     if isinstance(part, Quantifier):
         counts = _count_answers(part.where, inner, items.rows, bindings.height, context, operand_of)

@@ -59,13 +59,15 @@ class Items:
     is_null: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
 
 
-def take_apart(column: BoundColumn, purpose: str) -> Items:
+def take_apart(column: BoundColumn, purpose: str, budget: Budget) -> Items:
     """All items of a column of lists, in order.
 
     Raises:
         Refusal: a cell is neither a list nor null; ``purpose`` names what needs one.
+        BudgetError: too many items.
     """
     if isinstance(column, ValueColumn) and isinstance(column.series.dtype, pl.List):
+        budget.check(int(column.series.list.len().sum() or 0))
         return _take_apart_series(column.series)
     values = column_values(column)
     # row loop: cells are Python lists
@@ -74,6 +76,7 @@ def take_apart(column: BoundColumn, purpose: str) -> Items:
             raise Refusal(f"{purpose} needs a list, not {type_name(value)}.")
     lists = [value if is_list(value) else [] for value in values]
     lengths = np.array([len(one) for one in lists], dtype=np.int64)
+    budget.check(int(lengths.sum()))
     rows = np.repeat(np.arange(len(lists), dtype=np.int64), lengths)
     is_null = np.array([value is None for value in values], dtype=np.bool_)
     return Items(rows, from_values(list(chain.from_iterable(lists))), is_null)

@@ -282,23 +282,30 @@ def _compile_items(part: ListComprehension | Quantifier, context: Context) -> Co
     return run
 
 
-def _compile_reduce(part: Reduce, context: Context) -> Compiled:
-    source, start = compile_scalar(part.source, context), compile_scalar(part.start, context)
+def reduction(part: Reduce, context: Context) -> Callable[[object, object, Scope], object]:
+    """A function from the source list, the start value and the scope of a reduce to its result."""
     step = compile_scalar(part.step, context)
+    name, item_name = part.accumulator, part.variable
 
-    def run(scope: Scope) -> object:
-        items = _list_of(source(scope), "reduce()")
+    def run(source: object, start: object, scope: Scope) -> object:
+        items = _list_of(source, "reduce()")
         if items is None:
             return None
-        inner = {**scope, part.accumulator: start(scope)}
+        inner = {**scope, name: start}
         for number, item in enumerate(items):
             if number % 1024 == 1023:
                 context.budget.check()
-            inner[part.variable] = item
-            inner[part.accumulator] = step(inner)
-        return inner[part.accumulator]
+            inner[item_name] = item
+            inner[name] = step(inner)
+        return inner[name]
 
     return run
+
+
+def _compile_reduce(part: Reduce, context: Context) -> Compiled:
+    source, start = compile_scalar(part.source, context), compile_scalar(part.start, context)
+    run = reduction(part, context)
+    return lambda scope: run(source(scope), start(scope), scope)
 
 
 def _compile_pattern(part: PatternPredicate | PatternCount | PatternComprehension, context: Context) -> Compiled:

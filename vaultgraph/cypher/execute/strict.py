@@ -13,6 +13,7 @@ from vaultgraph.cypher.entities import node_properties, relationship_properties
 from vaultgraph.cypher.execute.bindings import BoundColumn, NodeColumn, ObjectColumn, RelationshipColumn, ValueColumn
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.kernels import boolean_nulls, calculate, compare_columns, inverted, logic, negated
+from vaultgraph.cypher.execute.mixed import in_lists
 from vaultgraph.cypher.execute.operand import Constant, Operand
 from vaultgraph.cypher.execute.properties import labels_column, property_column
 from vaultgraph.cypher.execute.rows import cells_of
@@ -51,7 +52,7 @@ def strict_kernel(
         case Unary(operator):
             return _unary(operator, operands[0], height)
         case Binary(operator):
-            return _binary(operator, operands[0], operands[1], height)
+            return _binary(operator, operands[0], operands[1], height, context)
         case Comparison():
             return _comparison(expression, operands, height)
         case IsNull(_, wants_value):
@@ -93,12 +94,14 @@ def _unary(operator: str, operand: Operand, height: int) -> ValueColumn | None:
     return negated(operand) if operator == "-" else None
 
 
-def _binary(operator: str, left: Operand, right: Operand, height: int) -> ValueColumn | None:
+def _binary(operator: str, left: Operand, right: Operand, height: int, context: Context) -> BoundColumn | None:
     match operator:
         case "+" | "-" | "*" | "/" | "%" | "||":
             return calculate(operator, left, right, height)
         case "AND" | "OR" | "XOR":
             return logic(operator, left, right, height)
+        case "IN" if isinstance(right, ObjectColumn):
+            return in_lists(left, right.values, context.budget)
         case "IN":
             return membership(left, right, height)
         case "^":

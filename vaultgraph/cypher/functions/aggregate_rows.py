@@ -33,6 +33,8 @@ from vaultgraph.cypher.values import Refusal, is_number, type_name
 from vaultgraph.errors import EvaluationError
 from vaultgraph.graph.columns import Ids
 
+_ORDERED: Final[tuple[pl.DataType, ...]] = (pl.Int64(), pl.String(), pl.Date())
+"""Types whose least and greatest polars finds as Cypher does (not floats, for NaN)."""
 _EXACT_SUM: Final = 2.0**62
 
 
@@ -122,6 +124,14 @@ def _most(grouped: _Grouped) -> BoundColumn:
 
 def _first_of(grouped: _Grouped, *, descending: bool) -> BoundColumn:
     """The cell of each group that comes first in the order of the whole column."""
+    column = grouped.column
+    if isinstance(column, ValueColumn) and column.series.dtype in _ORDERED:
+        frame = pl.DataFrame({"group": grouped.groups, "value": column.series})
+        value = pl.col("value").max() if descending else pl.col("value").min()
+        found = frame.group_by("group").agg(value)
+        places = np.full(grouped.count, -1, dtype=np.int64)
+        places[found["group"].to_numpy()] = np.arange(len(found), dtype=np.int64)
+        return take(ValueColumn(found["value"]), places)
     order = sort_order([grouped.column], [descending], len(grouped.groups))
     present, places = np.unique(grouped.groups[order], return_index=True)
     rows = np.full(grouped.count, -1, dtype=np.int64)

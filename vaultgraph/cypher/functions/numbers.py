@@ -59,6 +59,9 @@ def _rounded(value: float, precision: int = 0) -> float:
         return float(value)
     if precision < 0:
         raise Refusal(f"round() needs a precision that is not negative, not {precision}.")
+    scaled = abs(value) * 10.0**precision if precision < 16 else math.inf
+    if scaled < 2**40 and abs(scaled % 1 - 0.5) > 1e-3:
+        return float(round(value, precision))  # far from a half: no way of rounding differs
     exact = Decimal(repr(value))
     if -exact.as_tuple().exponent <= precision:  # type: ignore[operator]
         return float(value)
