@@ -62,9 +62,8 @@ def _link_line(row: dict[str, object]) -> str:
     ]
     if row["width"] is not None:
         parts.append(f"size={row['width']}" + (f"x{row['height']}" if row["height"] is not None else ""))
-    for name in ("anchor", "display", "section", "type", "property"):
-        if row[name] is not None:
-            parts.append(f"{name}={json.dumps(row[name], ensure_ascii=False)}")
+    named = ("anchor", "display", "section", "type", "property")
+    parts += [f"{name}={json.dumps(row[name], ensure_ascii=False)}" for name in named if row[name] is not None]
     return " ".join(parts)
 
 

@@ -34,8 +34,13 @@ _HTML_LONE: Final = (
     r"(?:[ \t]+[A-Za-z_:][A-Za-z0-9_.:-]*(?:[ \t]*=[ \t]*(?:\"[^\"]*\"|'[^']*'|[^ \t\"'=<>`]+))?)*[ \t]*/?>"
     r"|</[A-Za-z][A-Za-z0-9-]*[ \t]*>)[ \t]*$"
 )
-_DEFINITION: Final = r"^[ \t>]*\[[^\]\[\^][^\]\[]*\]:[ \t]*(?:$|(?:<[^<>]*>|[^ \t<][^ \t]*)[ \t]*(?:$|[ \t][\"'(]))"
+_DEFINITION: Final = (
+    rf"^{_PREFIX}\[(?:[^\]\[\\^]|\\.)(?:[^\]\[\\]|\\.)*\]:"
+    r"[ \t]*(?:$|(?:<[^<>]*>|[^ \t<][^ \t]*)[ \t]*(?:$|[ \t][\"'(]))"
+)
 _CELL: Final = r"[ \t]*:?-+:?[ \t]*"
+DELIMITER_ROW: Final = rf"^[ \t>]*(?:\|{_CELL}(?:\|{_CELL})*\|?|{_CELL}(?:\|{_CELL})+\|?)[ \t]*$"
+"""The second row of a table: `|---|:-:|`."""
 
 # name, first characters (after blank space) of the lines it is looked for in, pattern
 _FLAGS: Final = (
@@ -48,13 +53,16 @@ _FLAGS: Final = (
     ("html_block", "<", f"^{_HTML_BLOCK}"),
     ("html_lone", "<", f"^{_HTML_LONE}"),
     ("html_verbatim", "<", f"^(?:{_HTML_VERBATIM})"),
-    ("inner_html", "<>-*+0123456789", rf"^{_PREFIX}(?:<!--|{_HTML_BLOCK}|{_HTML_VERBATIM})"),
+    ("inner_html", "<>-*+0123456789", rf"^{_PREFIX}(?:<!--|{_HTML_BLOCK}|{_HTML_VERBATIM}|{_HTML_LONE})"),
+    ("inner_code", ">-*+0123456789", rf"^{_PREFIX}(?:{_MARKER}|>)(?: {{5}}| {{0,4}}\t)"),
+    ("inner_quote", "-*+0123456789", rf"^[ \t]*(?:{_MARKER}[ \t]+)+>"),
     ("list_item", "-*+0123456789", rf"^[ \t]*{_MARKER}(?:[ \t]|$)"),
+    ("empty_item", "-*+0123456789", rf"^[ \t]*{_MARKER}[ \t]*$"),
     ("quote", ">", "^"),
     ("rule", "-*_", r"^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$"),
     ("underline", "-=", r"^ {0,3}(?:=+|-+)[ \t]*$"),
-    ("delimiter_row", "-|:>", rf"^[ \t>]*(?:\|{_CELL}(?:\|{_CELL})*\|?|{_CELL}(?:\|{_CELL})+\|?)[ \t]*$"),
-    ("definition", "[>", _DEFINITION),
+    ("delimiter_row", "-|:>", DELIMITER_ROW),
+    ("definition", "[>-*+0123456789", _DEFINITION),
     ("footnote", "[", r"^ {0,3}\[\^[^\]\[]+\]:"),
 )
 

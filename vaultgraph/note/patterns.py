@@ -41,7 +41,7 @@ _TITLES: Final = (r"\"((?:[^\"\\]|\\[^\n])*)\"", r"'((?:[^'\\]|\\[^\n])*)'", r"\
 LINK_TAIL: Final = rf"\({_GAP}(?:<((?:[^<>\n\\]|\\[^\n])*)>|({_BARE})?)(?:[ \t\n]+(?:{'|'.join(_TITLES)}))?{_GAP}\)"
 """`(destination "title")` after a link text; groups: destination in angle brackets, bare destination, three titles."""
 
-PLAIN_TEXT: Final = r"(?:[^\[\]\\`<]|\\[^\n]|`[^`]*`)*"
+PLAIN_TEXT: Final = r"(?:[^\[\]\\`<]|\\(?s:.)|`[^`]*`)*"
 """A link text the column scan reads: no brackets and no HTML inside (those go to the exact scan)."""
 
 SIZE: Final = r"^(?:(?s:(.*))\|)?[ \t]*([0-9]{1,5})(?:[xX]([0-9]{1,5}))?[ \t]*$"

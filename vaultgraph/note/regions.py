@@ -39,7 +39,9 @@ def find_regions(lines: Lines) -> Regions:
     opaque = _opaque(lines)
     hard_lines = (
         (flags["inner_fence"] & ~flags["fence"])
-        | (flags["inner_html"] & ~flags["html_comment"] & ~flags["html_block"])
+        | (flags["inner_html"] & ~(flags["html_comment"] | flags["html_block"] | flags["html_lone"]))
+        | flags["html_verbatim"]
+        | ((flags["inner_code"] | flags["inner_quote"]) & flags["open"])
         | flags["definition"]
     ) & ~opaque
     hard = np.zeros(len(lines.first) - 1, dtype=np.bool_)

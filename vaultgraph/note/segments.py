@@ -36,11 +36,17 @@ class Segments:
     references: Mapping[int, Mapping[str, tuple[str, str]]]
 
 
-def find_segments(bodies: Sequence[str]) -> tuple[Lines, Segments]:
-    """The lines and the inline text of all ``bodies``, whose line ends are LF."""
+def find_segments(bodies: Sequence[str], *, exact_only: bool = False) -> tuple[Lines, Segments]:
+    """The lines and the inline text of all ``bodies``, whose line ends are LF.
+
+    ``exact_only`` reads every body by its exact block structure, which is slow; the two ways are held against each
+    other in tests.
+    """
     lines = split_lines(bodies)
     regions = find_regions(lines)
-    hard = np.flatnonzero(regions.hard).tolist()
+    if exact_only:
+        regions = Regions(regions.opaque, np.ones_like(regions.hard))
+    hard: list[int] = np.flatnonzero(regions.hard).tolist()
     exact = dict(zip(hard, structures_of([bodies[body] for body in hard]), strict=True))
     quick_text, quick_headings, readable = _quick(lines, regions)
     texts, headings = quick_text, quick_headings
@@ -77,6 +83,7 @@ def _starts(lines: Lines, readable: BoolArray) -> tuple[BoolArray, BoolArray]:
     flags = lines.flags
     starts = np.ones(len(readable), dtype=np.bool_)
     starts[1:] = ~readable[:-1] | flags["heading"][:-1] | (flags["quote"][1:] & ~flags["quote"][:-1])
+    starts[1:] |= flags["empty_item"][:-1]
     starts[lines.first[:-1]] = True
     starts |= flags["heading"] | flags["list_item"] | flags["footnote"]
     starts &= readable
@@ -99,7 +106,7 @@ def _underlines(lines: Lines, regions: Regions, readable: BoolArray, starts: Boo
     if not len(rows):
         return rows
     top = begins[np.searchsorted(begins, rows - 1, side="right") - 1]
-    return rows[~(flags["list_item"] | flags["quote"] | flags["footnote"])[top]]
+    return rows[~(flags["list_item"] | flags["quote"] | flags["footnote"] | flags["indented"])[top]]
 
 
 def _joined(lines: Lines, rows: IntArray, first: IntArray, sizes: IntArray) -> pl.DataFrame:

@@ -5,6 +5,7 @@ indented code, reference definitions. It gives the stretches of inline text and 
 here. About 100 µs a kilobyte.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,6 +14,10 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
 
+from vaultgraph.note.lines import DELIMITER_ROW
+
+_DELIMITER_ROW: Final = re.compile(DELIMITER_ROW, re.MULTILINE)
+_FOOTNOTE: Final = re.compile(r"\[\^[^\]\[]+\]:")
 MOST_NESTING: Final = 60  # containers inside containers; deeper content is not read
 
 
@@ -20,7 +25,7 @@ MOST_NESTING: Final = 60  # containers inside containers; deeper content is not 
 class TextBlock:
     """A stretch of inline text: 0-based half-open lines of the body, and the text without list and quote markers.
 
-    ``level`` is 0 for a paragraph, 1…6 for a heading at the top level.
+    ``level`` is 0 for a paragraph or a row of a table, 1…6 for a heading at the top level.
     """
 
     start: int
@@ -42,8 +47,9 @@ def structures_of(bodies: Sequence[str]) -> list[Structure]:
     if not bodies:
         return []
     parser = MarkdownIt("commonmark", {"maxNesting": MOST_NESTING})
-    parser.core.ruler.enableOnly(["normalize", "block"])
+    parser.core.ruler.enableOnly(["block"])  # line ends are LF already, NUL bytes stay
     parser.block.ruler.at("reference", _definition, {"alt": []})
+    parser.block.ruler.before("paragraph", "footnote", _footnote, {"alt": ["paragraph"]})
     parser.block.ruler.before("fence", "math_block", _math_block, {"alt": ["paragraph", "reference", "blockquote"]})
     parser.block.ruler.before("fence", "comment_block", _comment_block, {"alt": []})
     return [_structure(parser, body) for body in bodies]
@@ -58,7 +64,12 @@ def _structure(parser: MarkdownIt, body: str) -> Structure:
         if token.type == "inline" and token.map is not None:
             is_heading = before is not None and before.type == "heading_open" and before.level == 0
             level = int(before.tag[1:]) if before is not None and is_heading else 0
-            blocks.append(TextBlock(token.map[0], token.map[1], token.content, level))
+            start, end = token.map
+            if level == 0 and _DELIMITER_ROW.search(token.content):
+                rows = enumerate(token.content.split("\n"), start)
+                blocks += [TextBlock(number, number + 1, row, 0) for number, row in rows]
+            else:
+                blocks.append(TextBlock(start, end, token.content, level))
     references = {
         label: (unquote(found["href"], errors="replace"), found.get("title") or "")
         for label, found in environment.get("references", {}).items()
@@ -70,6 +81,13 @@ def _definition(state: StateBlock, start_line: int, end_line: int, silent: bool)
     """A reference definition, unless it is a footnote's text: that is read as a paragraph."""
     start = state.bMarks[start_line] + state.tShift[start_line]
     return not state.src.startswith("[^", start) and reference(state, start_line, end_line, silent)
+
+
+def _footnote(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """A footnote's text begins a paragraph of its own, even directly below another."""
+    del end_line  # a footnote is told by its first line
+    start = state.bMarks[start_line] + state.tShift[start_line]
+    return silent and _FOOTNOTE.match(state.src, start, state.eMarks[start_line]) is not None
 
 
 def _math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
@@ -89,7 +107,7 @@ def _delimited(state: StateBlock, start_line: int, end_line: int, silent: bool, 
         return False
     # row loop: the lines of one block
     for number in range(start_line + 1, end_line):
-        if state.sCount[number] < state.blkIndent and not state.isEmpty(number):
+        if not silent and state.sCount[number] < state.blkIndent and not state.isEmpty(number):
             return False
         if fence in state.src[state.bMarks[number] : state.eMarks[number]]:
             if not silent:

@@ -35,7 +35,7 @@ _TOKEN: Final = "|".join(
         rf"(?:\A|[{SPACE}]|{_ESCAPE})#{TAG_CHARS}+",
         _ESCAPE,
         "`[^`]+`",
-        r"<!--(?s:.*?)-->",
+        r"<!--(?:-?>|(?s:.*?)-->)",
         AUTOLINK,
         HTML_TAG,
         WIKILINK,
@@ -44,7 +44,7 @@ _TOKEN: Final = "|".join(
         r"\n",
     )
 )
-_DIFFICULT: Final = r"``|\$[^$]*\$|\][^\[\]]*\]\(|<[^\[\]]*\]\("
+_DIFFICULT: Final = r"``|\$[^$]*\$|\][^\[\]]*\]\(|<[^\[\]]*\]\(|\\\[[^\[\]]*\]\(|(?:[>\])`]|\\.)https?://"
 _COLUMNS: Final = pl.Schema(
     {
         "segment": pl.UInt32,

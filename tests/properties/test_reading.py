@@ -1,0 +1,94 @@
+"""Reading holds for any input: nothing crashes, batches do not matter, and the quick ways agree with the exact ones."""
+
+import numpy as np
+import polars as pl
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vaultgraph.note.inline import scan_inline
+from vaultgraph.note.read import read_notes
+from vaultgraph.note.records import SCHEMAS, RecordTable, merge_records
+from vaultgraph.note.segments import Segments, find_segments
+from vaultgraph.note.tokens import difficult, find_tokens
+
+QUICK = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+
+PIECES = [
+    "\n", "\n", "\n", "\n\n", "\n\n", " ", " ", "    ", "\t", "a", "b c", "1", "é", "日", "🎉", "[[", "]]", "[[a]]",
+    "![[b|1]]", "[", "]", "](", "(", ")", "[t](u)", "![t](u \"T_T\")", "[r]", "[r]: u", "[^1]: x", "`", "``", "```",
+    "~~~", "$", "$$", "%%", "<!--", "-->", "<", ">", "<div>", "</div>", "<b>", "<pre>", "# ", "## ", "#t", "#", "\\",
+    "|", "---", "===", "- ", "* ", "1. ", "> ", "> ", "^id", "https://x.y", "<https://x.y>", ":", "\"", "'", "!", "=",
+    "|-|", "- [ ] ", "\r", "\r\n", "\x00", "&amp;", "%20",
+]  # fmt: skip
+markdown = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+plain = markdown.map(lambda text: text.replace("\r\n", "\n").replace("\r", "\n"))
+yaml = st.lists(
+    st.sampled_from(
+        ["a: ", "b: ", "tags: ", "title: ", "\n", "\n", "\n", "  ", "- ", "[", "]", "{", "}", ", ", "x", "1", "1.5",
+         "true", "~", "2024-01-01", "2024-01-01T10:00", "\"", "'", "&x ", "*x", "!!int ", "|\n", "[[n]]", "{{d}}", "#",
+         ": ", "? ", "@", "\t", "é", "\\ud800", "---\n"]
+    ),
+    max_size=25,
+).map("".join)  # fmt: skip
+notes = st.one_of(
+    markdown.map(str.encode),
+    st.tuples(yaml, markdown).map(lambda parts: f"---\n{parts[0]}\n---\n{parts[1]}".encode()),
+    st.binary(max_size=60),
+)
+
+
+def rows_of(records: RecordTable) -> dict[str, list[tuple[object, ...]]]:
+    return {name: frame.rows() for name, frame in records.tables().items()}
+
+
+@QUICK
+@given(st.lists(st.tuples(st.sampled_from(["md", "MD", "canvas"]), notes), max_size=5))
+def test_any_bytes_give_a_table_with_every_path(files: list[tuple[str, bytes]]) -> None:
+    paths = [f"{number}.{suffix}" for number, (suffix, _) in enumerate(files)]
+    records = read_notes(paths, [data for _, data in files])
+    assert records.notes["path"].to_list() == sorted(paths)
+    for name, frame in records.tables().items():
+        assert frame.schema == SCHEMAS[name]
+        if "line" in frame.columns and frame.height:
+            lines = pl.Series(
+                [len(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")) for _, data in files]
+            )
+            order = [paths.index(path) for path in records.notes["path"]]
+            most = lines.gather(order).gather(frame["note"])
+            assert ((frame["line"].fill_null(1) >= 1) & (frame["line"].fill_null(1) <= most)).all(), name
+
+
+@QUICK
+@given(st.lists(notes, max_size=6), st.integers(0, 6))
+def test_reading_in_parts_and_merging_gives_what_reading_at_once_gives(contents: list[bytes], cut: int) -> None:
+    paths = [f"{number * 7 % 10}.md" for number in range(len(contents))]
+    whole = read_notes(paths, contents)
+    parts = [read_notes(paths[:cut], contents[:cut]), read_notes(paths[cut:], contents[cut:])]
+    assert rows_of(merge_records(*parts)) == rows_of(whole)
+
+
+@QUICK
+@given(st.lists(plain, min_size=1, max_size=4))
+def test_the_column_scan_finds_what_the_exact_scan_finds(texts: list[str]) -> None:
+    frame = pl.DataFrame({"row": range(len(texts)), "body": range(len(texts)), "text": texts})
+    segments = Segments(frame, pl.DataFrame(), pl.DataFrame(), {})
+    quick = find_tokens(segments).filter(~pl.col("segment").is_in(np.flatnonzero(difficult(segments).to_numpy())))
+    expected = [
+        (segment, segment + token.line, *token[1:])
+        for segment, (text, is_difficult) in enumerate(zip(texts, difficult(segments), strict=True))
+        if not is_difficult
+        for token in scan_inline(text, {})
+    ]
+    assert quick.rows() == expected
+
+
+@settings(QUICK, max_examples=300)
+@given(plain)
+def test_the_quick_regions_find_what_the_block_parser_finds(text: str) -> None:
+    lines, quick = find_segments([text])
+    _, exact = find_segments([text], exact_only=True)
+    assert quick.headings.rows() == exact.headings.rows()
+    columns = ("line", "kind", "is_embed", "name", "text", "title")
+    assert find_tokens(quick).select(columns).rows() == find_tokens(exact).select(columns).rows()
+    assert quick.blocks.rows() == exact.blocks.rows()
+    assert lines.text.to_list() == text.split("\n")
