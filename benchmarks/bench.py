@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import platform
+import signal
 import sys
 import tempfile
 from dataclasses import fields
@@ -87,6 +88,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 def main() -> int:
     """Measure, print, write. Exit code 1 when a vault or a whole side is missing."""
     options = parse()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the temporary folder is removed
     made = datetime.now(UTC)
     sides, versions, missing = [], {}, 0
     for side in both_sides(sys.executable, options.kglite_python):
@@ -100,16 +102,17 @@ def main() -> int:
     result: dict[str, object] = {"made": made.isoformat(timespec="seconds"), "versions": versions, "machine": machine()}
     result["runs"], result["repeats"] = options.runs, options.repeats
     measured: dict[str, object] = {}
+    result["vaults"] = measured
+    path = options.out or OUT / f"{made:%Y%m%d-%H%M%S}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     for name in options.vault:
         try:
             measured[name] = measure_vault(name, sides, options)
         except FileNotFoundError as error:
             print(error, file=sys.stderr)
             missing = 1
-    result["vaults"] = measured
-    path = options.out or OUT / f"{made:%Y%m%d-%H%M%S}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        # After every vault, so that a run that is stopped loses one vault and not all.
+        path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"written to {path}")
     return missing
 
