@@ -11,7 +11,7 @@ from vaultgraph.cypher.budget import Budget, budget_for
 from vaultgraph.cypher.execute.bindings import NodeColumn, ValueColumn
 from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.values import Node, Path, Relationship
-from vaultgraph.errors import BudgetError
+from vaultgraph.errors import BudgetError, UnsupportedError
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +122,13 @@ def test_functions_and_procedures_list_themselves(graph):
     assert rows == [("count", True)]
     names = run_query(graph, "CALL dbms.procedures() YIELD name RETURN collect(name)").rows[0][0]
     assert "vault.problems" in names
+
+
+def test_very_many_conditions_are_no_trouble(complete):
+    conditions = " AND ".join(f"n.id <> {number}" for number in range(29)) + " AND n.id >= 0" * 300
+    assert run_query(complete, f"MATCH (n) WHERE {conditions} RETURN n.id").rows == [(29,)]
+
+
+def test_a_plan_that_is_too_deep_is_refused(graph):
+    with pytest.raises(UnsupportedError, match="too many parts"):
+        run_query(graph, "WITH 1 AS x " + "UNWIND [x] AS y WITH y AS x " * 2000 + "RETURN x")

@@ -37,7 +37,7 @@ from vaultgraph.cypher.syntax import (
     Property,
     Variable,
 )
-from vaultgraph.cypher.trees import conjuncts, substitute
+from vaultgraph.cypher.trees import conjuncts, few, substitute
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ def plan_patterns(
     first = tuple(_needs_node(name, labels, hops) for name in labels if name in bound)
     _grow(growth, parameters)
     _finish_paths(growth, patterns, parameters)
-    for predicate in (*(part for parts in first for part in parts), *predicates):
+    for predicate in few([*(part for parts in first for part in parts), *predicates]):
         growth.plan = Filter(growth.plan, predicate)
     return growth.plan
 

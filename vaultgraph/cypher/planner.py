@@ -16,15 +16,19 @@ from vaultgraph.cypher.projections import plan_projection
 from vaultgraph.cypher.syntax import (
     CallProcedure,
     Clause,
+    FunctionCall,
     Match,
     Parameter,
+    PatternComprehension,
+    PatternCount,
     Query,
     Return,
     SingleQuery,
+    Syntax,
     Unwind,
     With,
 )
-from vaultgraph.cypher.trees import conjuncts
+from vaultgraph.cypher.trees import conjuncts, rewrite
 from vaultgraph.graph.graph import Graph
 
 ROW = " row"  # the column by which rows made from one row find back to it
@@ -33,7 +37,7 @@ ROW = " row"  # the column by which rows made from one row find back to it
 def plan_query(query: Query, columns: tuple[str, ...], graph: Graph, parameters: Mapping[str, object]) -> Plan:
     """The plan of a bound query, before any rule; ``columns`` are the names of its result."""
     statistics = Statistics(graph)
-    parts = [_plan_part(part, statistics, parameters) for part in query.parts]
+    parts = [_plan_part(rewrite(part, _counted), statistics, parameters) for part in query.parts]
     plan = parts[0]
     if len(parts) > 1 and len(set(query.union_all)) == 1:
         plan = Union(tuple(parts), columns)
@@ -42,6 +46,15 @@ def plan_query(query: Query, columns: tuple[str, ...], graph: Graph, parameters:
         plan = Union((plan, part), columns)
         plan = plan if keeps_all else Distinct(plan)
     return plan
+
+
+def _counted(tree: Syntax) -> Syntax | None:
+    """The size of a pattern comprehension is the number of matches: no list is needed."""
+    match tree:
+        case FunctionCall(name, (PatternComprehension(pattern, where),)) if name.lower() == "size":
+            return PatternCount((pattern,), where, at=tree.at)
+        case _:
+            return None
 
 
 def _plan_part(part: SingleQuery, statistics: Statistics, parameters: Mapping[str, object]) -> Plan:

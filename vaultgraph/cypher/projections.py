@@ -32,7 +32,7 @@ from vaultgraph.cypher.syntax import (
     Syntax,
     Variable,
 )
-from vaultgraph.cypher.trees import any_tree, can_substitute, conjuncts, rewrite, substitute, variables_of
+from vaultgraph.cypher.trees import any_tree, can_substitute, conjuncts, few, rewrite, substitute, variables_of
 
 
 def plan_projection(plan: Plan, projection: Projection, where: Expression | None) -> Plan:
@@ -183,6 +183,6 @@ def _cut(plan: Plan, projection: Projection) -> Plan:
 
 
 def _filtered(plan: Plan, where: Expression | None) -> Plan:
-    for predicate in conjuncts(where):
+    for predicate in few(conjuncts(where)):
         plan = Filter(plan, predicate)
     return plan

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from vaultgraph.cypher.bind import bind
+from vaultgraph.cypher.bind import Bound, bind
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.clauses import parse
 from vaultgraph.cypher.estimate import Statistics
@@ -55,7 +55,7 @@ def run_query(
     bound = bind(parse(text), text, schema, given)
     if bound.query.mode == "profile":
         raise UnsupportedError("PROFILE is not supported; EXPLAIN shows the plan and its estimates.", text, 0, 7)
-    plan = optimise(plan_query(bound.query, bound.columns, graph, given), frozenset(bound.columns))
+    plan = _planned(bound, graph, given, text)
     if bound.query.mode == "explain":
         columns, bindings = _plan_rows(plan, graph)
     else:
@@ -72,9 +72,19 @@ def run_query(
     )
 
 
+def _planned(bound: Bound, graph: Graph, parameters: Mapping[str, object], text: str) -> Plan:
+    try:
+        plan = plan_query(bound.query, bound.columns, graph, parameters)
+        return optimise(plan, frozenset(bound.columns))
+    except RecursionError:
+        raise UnsupportedError("The query has too many parts for one plan: split it into several.", text) from None
+
+
 def _run(plan: Plan, state: Run) -> Bindings:
     try:
         return run(plan, state)
+    except RecursionError:
+        raise UnsupportedError("The query has too many parts to run as one: split it into several.") from None
     except MemoryError:
         raise BudgetError(
             "The query needs more memory than there is. Start from fewer nodes or bound variable-length patterns."

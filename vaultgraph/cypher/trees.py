@@ -3,8 +3,9 @@
 Shared by the planner and the rules. Nothing here knows names of functions or the graph.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from vaultgraph.cypher.syntax import (
     Binary,
@@ -23,6 +24,7 @@ from vaultgraph.cypher.syntax import (
     Variable,
 )
 
+_MANY = 40  # predicates from which on they are put together
 _UNSTABLE = frozenset({"rand", "randomuuid", "timestamp"})
 
 
@@ -84,6 +86,24 @@ def is_constant(tree: Syntax) -> bool:
     return not variables_of(tree) and not has_pattern(tree) and is_stable(tree)
 
 
+def few(predicates: Sequence[Expression]) -> Sequence[Expression]:
+    """The predicates, or where they are very many, one for all that use the same variables: plans stay shallow."""
+    if len(predicates) <= _MANY:
+        return predicates
+    together: dict[frozenset[str], list[Expression]] = {}
+    for predicate in predicates:
+        together.setdefault(variables_of(predicate), []).append(predicate)
+    return [_all_of(parts) for parts in together.values()]
+
+
+def _all_of(parts: Sequence[Expression]) -> Expression:
+    """One AND, as flat as can be."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return Binary("AND", _all_of(parts[:middle]), _all_of(parts[middle:]), at=parts[0].at)
+
+
 def conjuncts(predicate: Expression | None) -> list[Expression]:
     """The operands of the outermost ANDs, in order."""
     if predicate is None:
@@ -93,7 +113,10 @@ def conjuncts(predicate: Expression | None) -> list[Expression]:
     return [predicate]
 
 
-def rewrite(tree: Expression, change: Callable[[Syntax], Syntax | None]) -> Expression:
+Tree = TypeVar("Tree", bound=Syntax)
+
+
+def rewrite(tree: Tree, change: Callable[[Syntax], Syntax | None]) -> Tree:
     """The tree with every part for which ``change`` answers replaced by the answer, from the top."""
     return _rewrite(tree, change)  # pyright: ignore[reportReturnType]  callers replace expressions by expressions
 

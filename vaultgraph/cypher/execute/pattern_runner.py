@@ -78,10 +78,7 @@ class PlannedPatterns:
         if len(rows) > 1 and not (rows[1:] >= rows[:-1]).all():
             order = np.argsort(rows, kind="stable")
             rows, values = rows[order], take(values, order)
-        cells = column_values(values, context.graph)
-        bounds = np.searchsorted(rows, np.arange(bindings.height + 1)).tolist()
-        # row loop: one Python list a row
-        return ObjectColumn([cells[start:stop] for start, stop in pairwise(bounds)])
+        return _as_lists(rows, values, bindings.height)
 
     def _counted(
         self, patterns: tuple[PathPattern, ...], where: Expression | None, bindings: Bindings, context: Context
@@ -106,6 +103,20 @@ def _only_counting(plan: Plan) -> Plan | None:
             return Degree(plan.input, source, types, direction, _HOPS, labels, unlike)
         case _:
             return None
+
+
+def _as_lists(rows: Ids, values: BoundColumn, height: int) -> BoundColumn:
+    """The values of each row as a list; ``rows`` are ascending, a row that is not among them gets an empty list."""
+    bounds = np.searchsorted(rows, np.arange(height + 1))
+    if isinstance(values, ValueColumn) and not isinstance(values.series.dtype, pl.List | pl.Null):
+        frame = pl.DataFrame({"row": pl.Series(rows), "value": values.series})
+        lists = frame.group_by("row", maintain_order=True).agg("value")["value"]
+        lists = pl.concat([lists, pl.Series([[]], dtype=lists.dtype)])
+        places = np.cumsum(bounds[1:] > bounds[:-1]) - 1
+        return ValueColumn(lists.gather(np.where(bounds[1:] > bounds[:-1], places, len(lists) - 1)))
+    cells, stops = column_values(values), bounds.tolist()
+    # row loop: lists of nodes, of lists and of mixed values are Python objects; one a row
+    return ObjectColumn([cells[start:stop] for start, stop in pairwise(stops)])
 
 
 def _used(trees: tuple[Syntax | None, ...], bindings: Bindings) -> Bindings:
