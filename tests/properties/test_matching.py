@@ -151,7 +151,7 @@ def answer(graph, query):
     return Counter(tuple(tuple(cell) if isinstance(cell, list) else cell for cell in row) for row in rows)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graph=graphs(), paths=patterns())
 def test_match_finds_what_the_naive_matcher_finds(graph, paths, make_graph):
     items, row = shown(paths)
@@ -161,7 +161,7 @@ def test_match_finds_what_the_naive_matcher_finds(graph, paths, make_graph):
     assert counted == [(expected.total(),)]
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graph=graphs(), paths=patterns(st.tuples(st.integers(0, 1), st.integers(1, 4))))
 def test_distinct_ends_are_those_of_all_trails(graph, paths, make_graph):
     names = sorted({place.name for places, _ in paths for place in places})
@@ -170,7 +170,7 @@ def test_distinct_ends_are_those_of_all_trails(graph, paths, make_graph):
     assert answer(make_graph(*graph), f"MATCH {text_of(paths)} RETURN DISTINCT {items}") == Counter(expected)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graph=graphs(), first=places, paths=patterns())
 def test_optional_match_keeps_every_row(graph, first, paths, make_graph):
     first = Place("a", first.label, first.value)
@@ -184,7 +184,7 @@ def test_optional_match_keeps_every_row(graph, first, paths, make_graph):
     assert answer(make_graph(*graph), query) == expected
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graph=graphs(), paths=patterns())
 def test_exists_and_count_see_the_same_matches(graph, paths, make_graph):
     pattern = text_of(paths)
