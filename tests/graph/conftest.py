@@ -236,13 +236,7 @@ def build() -> Builder:
     return run
 
 
-@pytest.fixture
-def records_of() -> Callable[[Mapping[str, object]], RecordTable]:
-    """The records of a described vault."""
-    return make_records
-
-
-@pytest.fixture
-def stamps_of() -> Callable[..., Stamps]:
-    """The stat pass of a described vault."""
-    return make_stamps
+@pytest.fixture(scope="session")
+def helpers() -> tuple[Callable[..., RecordTable], Callable[..., Stamps]]:
+    """The builders of records and of the stat pass of a described vault; for tests that run many vaults."""
+    return make_records, make_stamps

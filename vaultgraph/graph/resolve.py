@@ -145,9 +145,9 @@ def _linked(files: pl.DataFrame, aliases: pl.DataFrame) -> pl.DataFrame:
     parts = [single.select(files.columns)]
     # row loop: one step for each symlink to a folder, which are few
     for path, target in aliases.iter_rows():
-        inside = files.filter(pl.col("path").str.starts_with(f"{target}/"))
-        tail = pl.col("path").str.slice(len(target))
-        parts.append(inside.with_columns(path=pl.lit(path) + tail))
+        prefix = f"{target}/" if target else ""  # "" is the vault itself
+        inside = files.filter(pl.col("path").str.starts_with(prefix))
+        parts.append(inside.with_columns(path=pl.lit(f"{path}/") + pl.col("path").str.slice(len(prefix))))
     linked = pl.concat(parts)
     keys = fold(linked["path"])
     return linked.with_columns(
