@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from vaultgraph.errors import CorruptKglError, ForeignKglError, KglError, KglVersionError
+from vaultgraph import __version__
+from vaultgraph.errors import CorruptKglError, KglError, KglVersionError
 from vaultgraph.graph.build import Built
 from vaultgraph.graph.store import load, save
 from vaultgraph.vault.refresh import State
@@ -36,19 +37,16 @@ def choose_cache(folder: Path, choice: CacheChoice) -> CacheFile | None:
 
 def load_cache(cache: CacheFile) -> tuple[State | None, CacheFile]:
     """The state saved in the cache, or None; and the cache with what was learned about it."""
+    if not os.path.lexists(cache.path):
+        return None, cache
     try:
         stored = load(cache.path)
-    except FileNotFoundError:
-        return None, cache
-    except ForeignKglError as error:
-        return None, CacheFile(cache.path, is_writable=False, remark=error.message)
     except (CorruptKglError, KglVersionError) as error:
         return None, CacheFile(cache.path, remark=f"rebuilt: {error.message}")
     except KglError as error:
-        return None, CacheFile(cache.path, is_writable=False, remark=error.message)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        return None, CacheFile(cache.path, is_writable=False, remark=f"{cache.path} cannot be read ({reason})")
+        return None, CacheFile(cache.path, is_writable=False, remark=f"not used: {error.message}")
+    if stored.version != __version__:
+        return None, CacheFile(cache.path, remark=f"rebuilt: written by vaultgraph {stored.version}")
     built = Built(graph=stored.graph, problems=stored.problems, counts=stored.counts)
     return State(stored.records, None, built, stored.inputs_hash), cache
 
@@ -64,6 +62,7 @@ def write_cache(cache: CacheFile, state: State) -> CacheFile:
             problems=state.built.problems,
             counts=state.built.counts,
             inputs_hash=state.inputs_hash,
+            version=__version__,
         )
     except (OSError, KglError) as error:
         reason = error.message if isinstance(error, KglError) else (error.strerror or type(error).__name__)
