@@ -20,8 +20,11 @@ def fold_text(name: str) -> str:
 
 def fold(names: pl.Series) -> pl.Series:
     """The comparison keys of a String column, same length and order; null stays null."""
-    lowered = names.str.to_lowercase()
-    wide = (names.str.len_bytes() != names.str.len_chars()).fill_null(False)
+    name = pl.col("name")
+    table = pl.DataFrame({"name": names}).select(
+        lowered=name.str.to_lowercase(), wide=(name.str.len_bytes() != name.str.len_chars()).fill_null(False)
+    )
+    lowered, wide = table["lowered"], table["wide"]
     if not wide.any():
         return lowered
     distinct = names.filter(wide).unique()

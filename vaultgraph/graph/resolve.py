@@ -238,7 +238,7 @@ def _beside(crowded: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
 def _relative(relative: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
     """``./`` and ``../`` targets from the source's folder: (at, file, via, is_ambiguous, is_outside, name, key)."""
     base = pl.when((pl.col("folder") != "") & (pl.col("mode") != Mode.CANVAS)).then(pl.col("folder") + "/")
-    rows = relative.select("at", path=base.otherwise(pl.lit("")) + pl.col("name"))
+    rows = relative.select("at", written="name", path=base.otherwise(pl.lit("")) + pl.col("name"))
     straight = _straightened(rows["path"]).rename({"straight": "name"})
     straight = straight.with_columns(pl.coalesce("name", "path").alias("name"))
     straight = straight.with_columns(key=fold(straight["name"])).join(whole, on="key", how="left")
@@ -248,6 +248,6 @@ def _relative(relative: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
         via=pl.lit(Via.EXACT.value, pl.UInt8),
         is_ambiguous=pl.lit(False),
         is_outside="escapes",
-        name="name",
+        name=pl.when("escapes").then("written").otherwise("name"),
         key="key",
     )
