@@ -320,6 +320,7 @@ def test_a_regular_expression_matches_the_whole_text(column: Evaluating) -> None
         ("x =~ 'a)|(b'", "cannot be used"),
         ("x =~ '(?!a).*'", "look-around"),
         ("x =~ '(a)\\\\1'", "back-reference"),
+        ("x =~ 'a{1000}{1000}'", "too large"),
     ],
 )
 def test_expressions_that_could_run_for_ever_are_refused(column: Evaluating, text: str, words: str) -> None:

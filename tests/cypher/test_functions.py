@@ -28,7 +28,7 @@ def value() -> Callable[[str], object]:
         clause = parse(query).parts[0].clauses[0]
         assert isinstance(clause, Return)
         now = datetime(2026, 1, 15, 10, 30, tzinfo=timezone(timedelta(hours=1)))
-        context = Context(Graph(0, (), {}, {}), {}, query, Budget(), now, PlannedPatterns({}))
+        context = Context(Graph(0, (), {}, {}), {"long": "x" * 4_000_000}, query, Budget(), now, PlannedPatterns({}))
         return column_values(evaluate(clause.projection.items[0].expression, Bindings(1, {}), context))[0]
 
     return run
@@ -219,6 +219,10 @@ def test_conversions(value: Callable[[str], object], text: str, expected: object
         ("abs(-9223372036854775808)", ["overflow", "abs()"]),
         ("duration('7 days')", ["'7 days'", "P7D"]),
         ("duration({fortnights: 1})", ["fortnights"]),
+        ("duration({days: 1.0 / 0})", ["finite"]),
+        ("duration('P1D') * (0.0 / 0)", ["finite"]),
+        ("range(-9223372036854775807, 9223372036854775807)", ["cap"]),
+        ("replace('aaaaaaaaaa', 'a', toString(range(1, 2)[0]) + $long)", ["replace()", "longer"]),
     ],
 )
 def test_wrong_arguments_are_named_with_their_place(
@@ -229,6 +233,17 @@ def test_wrong_arguments_are_named_with_their_place(
     for word in words:
         assert word in caught.value.reason
     assert caught.value.text[caught.value.start : caught.value.end] == text
+
+
+def test_doubling_loops_are_stopped(value: Callable[[str], object]) -> None:
+    for start in ("'ab'", "[1, 2]"):
+        with pytest.raises(EvaluationError, match="longer than"):
+            value(f"reduce(s = {start}, x IN range(1, 60) | s + s)")
+
+
+def test_absurd_numbers_in_text_are_no_numbers(value: Callable[[str], object]) -> None:
+    assert value(f"toInteger('{'9' * 5000}')") is None
+    assert value(f"date('{'9' * 5000}')") is None
 
 
 def test_chance_differs_from_row_to_row(value: Callable[[str], object]) -> None:

@@ -1,7 +1,7 @@
 """Equality, comparison, order, grouping and names of query values."""
 
 import math
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from itertools import pairwise
 
 import numpy as np
@@ -14,9 +14,11 @@ from vaultgraph.cypher.values import (
     NodeRef,
     Path,
     PathRef,
+    Refusal,
     Relationship,
     RelationshipRef,
     compare,
+    engine_value,
     equals,
     group_key,
     less,
@@ -199,6 +201,18 @@ def test_grouping_puts_equal_values_together() -> None:
 )
 def test_every_type_has_a_name(value: object, name: str) -> None:
     assert type_name(value) == name
+
+
+def test_values_from_outside_become_engine_values() -> None:
+    berlin = timezone(timedelta(hours=1))
+    given: dict[str, object] = {"a": (1, [2.5]), "b": datetime(2026, 1, 1, tzinfo=berlin), "c": Node(4, (), {})}
+    assert engine_value(given) == {"a": [1, [2.5]], "b": datetime(2025, 12, 31, 23, tzinfo=UTC), "c": NodeRef(4)}
+
+
+@pytest.mark.parametrize("value", [2**63, {1: "a"}, {1, 2}, [b"bytes"], object()])
+def test_what_no_query_can_hold_is_refused(value: object) -> None:
+    with pytest.raises(Refusal):
+        engine_value(value)
 
 
 def test_references_become_public_values_at_any_depth(graph: Graph) -> None:

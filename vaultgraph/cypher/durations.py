@@ -1,16 +1,17 @@
 """Durations: months, days and seconds kept apart, their ISO 8601 text, and arithmetic with dates and datetimes.
 
-Used by cypher/values for order, by cypher/value_operators for ``+`` and ``-``, by functions/temporal for making them. Weeks
-become days; a month is never turned into days except to compare two durations.
+Used by cypher/values for order, by cypher/value_operators for arithmetic, by functions/temporal for making them. Weeks
+become days; a month is turned into days only to compare two durations or to share out a fraction of one.
 """
 
+import math
 import re
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
 
-_PART: Final = r"(?:([-+]?\d+(?:[.,]\d+)?){unit})?"
+_PART: Final = r"(?:([-+]?\d{{1,18}}(?:[.,]\d{{1,9}})?){unit})?"
 _TEXT: Final = re.compile(
     r"([-+])?P"
     + "".join(_PART.format(unit=unit) for unit in "YMWD")
@@ -47,7 +48,10 @@ def duration_of_parts(parts: dict[str, float]) -> Duration:
 
     Raises:
         KeyError: a unit that does not exist; the argument is its name.
+        OverflowError: an amount that is infinite or not a number.
     """
+    if not all(math.isfinite(amount) for amount in parts.values()):
+        raise OverflowError("an amount is not finite")
     known = {"years", "quarters", "months", "weeks", "days", "hours", "minutes", "seconds"}
     known |= {"milliseconds", "microseconds", "nanoseconds"}
     for unit in parts:
@@ -113,7 +117,11 @@ def add_durations(left: Duration, right: Duration, sign: int = 1) -> Duration:
 
 
 def scale_duration(value: Duration, factor: float) -> Duration:
-    """Every part times ``factor``; fractions move into the next smaller unit."""
+    """Every part times ``factor``; fractions move into the next smaller unit.
+
+    Raises:
+        OverflowError: the factor is infinite or not a number.
+    """
     parts = {"months": value.months, "days": value.days, "seconds": value.seconds, "nanoseconds": value.nanoseconds}
     return duration_of_parts({unit: amount * factor for unit, amount in parts.items()})
 

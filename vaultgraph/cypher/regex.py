@@ -39,5 +39,7 @@ def _advice(pattern: str, reason: str) -> str:
         )
     if "backreference" in reason:
         return f"The regular expression '{pattern}' uses a back-reference, which is not available."
+    if "size limit" in reason:
+        return f"The regular expression '{pattern}' is too large once its repetitions are written out."
     detail = next((line[6:].strip() for line in reason.splitlines() if line.startswith("error:")), "it is not valid")
     return f"The regular expression '{pattern}' cannot be used: {detail}."

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from datetime import date
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,10 @@ from vaultgraph.graph.graph import Graph
 
 LEAST_INTEGER: Final = -(2**63)
 MOST_INTEGER: Final = 2**63 - 1
+MOST_JOINED: Final = 20_000_000
+"""Characters of a text, or items of a list, that one operation may make."""
+
+_Joined = TypeVar("_Joined", str, list[object])
 
 
 def text_of(value: object) -> str:
@@ -69,15 +73,14 @@ def add(left: object, right: object) -> object:
         return None
     if is_number(left) and is_number(right):
         return _checked(left + right, "+")
-    if is_list(left):
-        return left + (right if is_list(right) else [right])
-    if is_list(right):
-        return [left, *right]
+    if is_list(left) or is_list(right):
+        return _joined(left if is_list(left) else [left], right if is_list(right) else [right])
     if isinstance(left, str) or isinstance(right, str):
         try:
-            return text_of(left) + text_of(right)
+            parts = text_of(left), text_of(right)
         except Refusal:
             raise _unfit("+", left, right) from None
+        return _joined(*parts)
     if isinstance(right, Duration) and isinstance(left, date | Duration):
         return _moved(left, right, 1)
     if isinstance(left, Duration) and isinstance(right, date):
@@ -105,9 +108,9 @@ def multiply(left: object, right: object) -> object:
     if is_number(left) and is_number(right):
         return _checked(left * right, "*")
     if isinstance(left, Duration) and is_number(right):
-        return scale_duration(left, right)
+        return _scaled(left, right)
     if is_number(left) and isinstance(right, Duration):
-        return scale_duration(right, left)
+        return _scaled(right, left)
     raise _unfit("*", left, right)
 
 
@@ -116,7 +119,7 @@ def divide(left: object, right: object) -> object:
     if left is None or right is None:
         return None
     if isinstance(left, Duration) and is_number(right) and right:
-        return scale_duration(left, 1 / right)
+        return _scaled(left, 1 / right)
     if not is_number(left) or not is_number(right):
         raise _unfit("/", left, right)
     if isinstance(left, int) and isinstance(right, int):
@@ -185,9 +188,9 @@ def concatenate(left: object, right: object) -> object:
     if left is None or right is None:
         return None
     if isinstance(left, str) and isinstance(right, str):
-        return left + right
+        return _joined(left, right)
     if is_list(left) and is_list(right):
-        return left + right
+        return _joined(left, right)
     raise _unfit("||", left, right)
 
 
@@ -329,6 +332,20 @@ def slice_of(subject: object, start: object, stop: object) -> object:
         if not isinstance(bound, int) or isinstance(bound, bool):
             raise Refusal(f"A list index must be INTEGER, not {type_name(bound)}.")
     return subject[start:stop]  # type: ignore[misc]
+
+
+def _joined(left: _Joined, right: _Joined) -> _Joined:
+    """``left + right``, up to a size that no answer needs but a doubling loop reaches at once."""
+    if len(left) + len(right) > MOST_JOINED:
+        raise Refusal(f"The joined text or list would be longer than {MOST_JOINED:,}.")
+    return left + right
+
+
+def _scaled(value: Duration, factor: float) -> Duration:
+    try:
+        return scale_duration(value, factor)
+    except OverflowError:
+        raise Refusal("A duration can only be scaled by a finite number.") from None
 
 
 def _moved(moment: date | Duration, by: Duration, sign: int) -> object:

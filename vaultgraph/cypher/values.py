@@ -8,9 +8,9 @@ bool, int, float, str, date, datetime (naive: local; aware: UTC), Duration, list
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from types import MappingProxyType
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, TypeGuard, cast
 
 import numpy as np
 
@@ -49,16 +49,22 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class NodeRef:
+    """A node inside the engine."""
+
     id: int
 
 
 @dataclass(frozen=True, slots=True)
 class RelationshipRef:
+    """A relationship inside the engine."""
+
     id: int
 
 
 @dataclass(frozen=True, slots=True)
 class PathRef:
+    """A path inside the engine: node ids, one more than relationship ids."""
+
     nodes: tuple[int, ...]
     relationships: tuple[int, ...]
 
@@ -227,6 +233,43 @@ _TYPE_NAMES: Final[Mapping[type, str]] = MappingProxyType(
         Duration: "DURATION",
     }
 )
+
+
+def engine_value(value: object) -> object:
+    """A value from outside as the engine has it: tuples become lists, datetimes with a zone UTC, public nodes,
+    relationships and paths references.
+
+    Raises:
+        Refusal: an integer beyond 64 bits, a map key that is no text, or a type no query has.
+    """
+    match value:
+        case bool() | float() | str() | None | Duration() | NodeRef() | RelationshipRef() | PathRef():
+            return value
+        case int():
+            if not -(2**63) <= value < 2**63:
+                raise Refusal("an integer is beyond 64 bits.")
+            return value
+        case datetime():
+            return value if value.tzinfo is None else value.astimezone(UTC)
+        case date():
+            return value
+        case Node() | Relationship() | Path():
+            return group_key(value)
+        case _ if isinstance(value, list | tuple):
+            return [engine_value(item) for item in cast("Sequence[object]", value)]
+        case _ if isinstance(value, dict):
+            return _engine_map(cast("dict[object, object]", value))
+        case _:
+            raise Refusal(f"{type(value).__name__} is no type of query values.")
+
+
+def _engine_map(value: dict[object, object]) -> dict[str, object]:
+    made: dict[str, object] = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise Refusal(f"a map key must be STRING, not {type_name(key)}.")
+        made[key] = engine_value(item)
+    return made
 
 
 def materialize(value: object, graph: Graph) -> object:

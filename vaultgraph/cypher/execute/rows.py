@@ -6,11 +6,10 @@ The one place with the loop that every operator and function falls back to. It c
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
-from typing import Any, Final, cast
+from typing import Final
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.execute.bindings import BoundColumn, NodeColumn, ObjectColumn, RelationshipColumn, ValueColumn
@@ -91,18 +90,22 @@ def _take_apart_series(series: pl.Series) -> Items:
 
 def put_together(column: BoundColumn, rows: Ids, height: int) -> BoundColumn:
     """A list a row: the cells ``column[k]`` of row ``rows[k]`` (ascending), in order; rows without one give []."""
-    counts = np.bincount(rows, minlength=height) if len(rows) else np.zeros(height, dtype=np.int64)
-    offsets = np.zeros(height + 1, dtype=np.int64)
-    np.cumsum(counts, out=offsets[1:])
+    counts = np.bincount(rows, minlength=height).astype(np.int64)
     if isinstance(column, ValueColumn) and not isinstance(column.series.dtype, pl.List):
-        list_array = cast("Any", pa.LargeListArray)  # pyarrow carries no types
-        array = list_array.from_arrays(cast("Any", pa).array(offsets), column.series.to_arrow())
-        lists = pl.Series(values=array)
-        return ValueColumn(lists.cast(pl.List(column.series.dtype)))
+        return ValueColumn(_gathered_lists(column.series, rows, counts))
     values = column_values(column)
-    bounds = offsets.tolist()
+    bounds = np.concatenate([[0], np.cumsum(counts)]).tolist()
     # row loop: items are Python values; one slice a row
     return ObjectColumn([values[start:stop] for start, stop in pairwise(bounds)])
+
+
+def _gathered_lists(series: pl.Series, rows: Ids, counts: Ids) -> pl.Series:
+    """A List series of ``len(counts)`` rows from the cells of each row."""
+    frame = pl.DataFrame({"row": rows, "cell": series})
+    lists = frame.group_by("row", maintain_order=True).agg("cell")["cell"]
+    is_filled = counts > 0
+    places = np.where(is_filled, np.cumsum(is_filled) - 1, len(lists))
+    return pl.concat([lists, pl.Series([[]], dtype=lists.dtype)]).gather(places)
 
 
 def with_nulls(column: BoundColumn, is_null: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> BoundColumn:

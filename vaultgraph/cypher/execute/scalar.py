@@ -52,7 +52,16 @@ from vaultgraph.cypher.value_operators import (
     slice_of,
     truth,
 )
-from vaultgraph.cypher.values import NodeRef, Refusal, RelationshipRef, compare, equals, is_list, type_name
+from vaultgraph.cypher.values import (
+    NodeRef,
+    Refusal,
+    RelationshipRef,
+    compare,
+    engine_value,
+    equals,
+    is_list,
+    type_name,
+)
 from vaultgraph.errors import EvaluationError
 
 Scope = Mapping[str, object]
@@ -79,11 +88,14 @@ def parameter_value(parameter: Parameter, context: Context) -> object:
     """The value given for a parameter.
 
     Raises:
-        EvaluationError: none was given.
+        EvaluationError: none was given, or it holds what no query value can be.
     """
     if parameter.name not in context.parameters:
         raise EvaluationError(f"The parameter ${parameter.name} was not given.", context.text, *parameter.at)
-    return context.parameters[parameter.name]
+    try:
+        return engine_value(context.parameters[parameter.name])
+    except Refusal as refusal:
+        raise EvaluationError(f"The parameter ${parameter.name}: {refusal}", context.text, *parameter.at) from None
 
 
 def slice_bounds(part: Slice) -> tuple[Expression, Expression]:

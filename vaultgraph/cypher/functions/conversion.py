@@ -77,7 +77,7 @@ def _parsed_integer(text: str) -> int | None:
     if match is None:
         return None
     if match[2] is None and match[3] is None and not text.lstrip("+-").startswith("."):
-        return _fitting(int(text))
+        return _fitting(int(text)) if len(text) < 400 else None
     number = float(text)
     return _fitting(int(number)) if math.isfinite(number) else None
 

@@ -44,11 +44,11 @@ def _range(context: Context, start: int, end: int, step: int = 1) -> list[int]:
     """From ``start`` to ``end``, both included."""
     if not step:
         raise Refusal("range() needs a step that is not 0.")
-    numbers = range(start, end + (1 if step > 0 else -1), step)
-    if len(numbers) > _MOST_ITEMS:
-        raise Refusal(f"range() would make {len(numbers):,} numbers, over the cap of {_MOST_ITEMS:,}.")
-    context.budget.check(len(numbers))
-    return list(numbers)
+    count = max(0, (end - start) // step + 1)
+    if count > _MOST_ITEMS:
+        raise Refusal(f"range() would make {count:,} numbers, over the cap of {_MOST_ITEMS:,}.")
+    context.budget.check(count)
+    return list(range(start, end + (1 if step > 0 else -1), step))
 
 
 def _coalesce(*values: object) -> object:

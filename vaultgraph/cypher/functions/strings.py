@@ -12,6 +12,7 @@ from vaultgraph.cypher.execute.bindings import BoundColumn, ValueColumn
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.operand import Constant, Operand
 from vaultgraph.cypher.functions.record import Function, Kernel, function
+from vaultgraph.cypher.value_operators import MOST_JOINED
 from vaultgraph.cypher.values import Refusal, is_list, type_name
 
 _SPACE: Final = (
@@ -105,6 +106,13 @@ def _split(text: str, separator: object) -> list[object]:
     return list(parts)
 
 
+def _replace(text: str, search: str, replacement: str) -> str:
+    grown = len(text) + (text.count(search) if len(replacement) > len(search) else 0) * len(replacement)
+    if grown > MOST_JOINED:
+        raise Refusal(f"replace() would make a text longer than {MOST_JOINED:,} characters.")
+    return text.replace(search, replacement)
+
+
 def _reverse(value: str | list[object]) -> str | list[object]:
     return value[::-1]
 
@@ -145,7 +153,7 @@ def functions() -> tuple[Function, ...]:
             text_kernel(lambda texts: texts.str.strip_chars_end(_SPACE)),
         ),
         function(
-            "replace(text :: STRING, search :: STRING, replacement :: STRING) :: STRING", str.replace, _replace_kernel
+            "replace(text :: STRING, search :: STRING, replacement :: STRING) :: STRING", _replace, _replace_kernel
         ),
         function("split(text :: STRING, separator :: STRING | LIST) :: LIST<STRING>", _split, _split_kernel),
         function(

@@ -87,6 +87,8 @@ def _duration(value: object) -> Duration:
         parts[key.lower()] = amount
     try:
         return duration_of_parts(parts)
+    except OverflowError:
+        raise Refusal("duration() needs finite amounts.") from None
     except KeyError as unknown:
         raise Refusal(
             f"duration() has no unit {unknown.args[0]}. Units are plural: years, months, weeks, days, hours, …"
