@@ -5,7 +5,9 @@ import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from vaultgraph.note.flat import flat_entries
 from vaultgraph.note.inline import scan_inline
+from vaultgraph.note.properties import stated_by
 from vaultgraph.note.read import read_notes
 from vaultgraph.note.records import SCHEMAS, RecordTable, merge_records
 from vaultgraph.note.segments import Segments, find_segments
@@ -92,3 +94,20 @@ def test_the_quick_regions_find_what_the_block_parser_finds(text: str) -> None:
     assert find_tokens(quick).select(columns).rows() == find_tokens(exact).select(columns).rows()
     assert quick.blocks.rows() == exact.blocks.rows()
     assert lines.text.to_list() == text.split("\n")
+
+
+FLAT_PIECES = [
+    "a: ", "b:", "é k: ", "tags: ", "title: ", "kg_skip: ", "\n", "\n", "\n- ", "\n  - ", "x", "y z", "1", "-1", "1.5",
+    "true", "~", "2024-01-01", '"q"', "'s'", "[a, b c]", "[]", "#t", " #", ": ", "[[n]]", "@", "é", ".",
+]  # fmt: skip
+
+
+@settings(QUICK, max_examples=400)
+@given(st.lists(st.sampled_from(FLAT_PIECES), max_size=10).map("".join))
+def test_frontmatter_that_needs_no_parser_states_what_the_parser_finds(source: str) -> None:
+    source += "\n"
+    if flat_entries(source) is not None:
+        # a comment is nothing to YAML, and enough to be left to the parser
+        assert flat_entries("# comment\n" + source) is None
+        quick, parsed = stated_by(source), stated_by(f"{source}# comment\n")
+        assert quick == parsed

@@ -14,6 +14,11 @@ import yaml
 from frontmatter.default_handlers import BaseHandler
 from yaml.cyaml import CSafeLoader
 
+# the node tree, for those who walk it
+ScalarNode = yaml.ScalarNode
+SequenceNode = yaml.SequenceNode
+MappingNode = yaml.MappingNode
+
 MOST_CHARS: Final = 1_000_000  # a longer frontmatter is refused: no note states that much by hand
 
 TEXT: Final = "text"
@@ -92,9 +97,7 @@ class _Composer(CSafeLoader):
             return kind.__name__
         if not implicit[0]:
             return TEXT
-        if not value:
-            return NULL
-        return plain_kind(value) if value[0] in _STARTS else TEXT
+        return implicit_kind(value)
 
 
 def compose(source: str) -> tuple[yaml.MappingNode | None, str]:
@@ -126,8 +129,17 @@ def scalar_kind(node: yaml.ScalarNode) -> str:
     return plain_kind(str(node.value)) if tag in _TAG_KINDS else tag if tag in _KINDS else TEXT
 
 
+def implicit_kind(value: str) -> str:
+    """What an unquoted scalar is, possibly an empty one."""
+    if not value:
+        return NULL
+    return plain_kind(value) if value[0] in _STARTS else TEXT
+
+
 def plain_kind(value: str) -> str:
     """What an unquoted, non-empty scalar is by the YAML 1.2 core schema, plus dates and datetimes."""
+    if len(value) == 10 and _DATE.fullmatch(value):
+        return DATE if days_of(value) is not None else TEXT
     word = _WORDS.get(value)
     if word is not None:
         return word
@@ -135,8 +147,6 @@ def plain_kind(value: str) -> str:
         return INTEGER
     if _FLOAT.fullmatch(value):
         return FLOAT
-    if _DATE.fullmatch(value):
-        return DATE if days_of(value) is not None else TEXT
     return DATETIME if DATETIME_PARTS.fullmatch(value) else TEXT
 
 

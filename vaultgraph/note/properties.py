@@ -7,12 +7,12 @@ of YAML are followed within a budget, so a small file cannot state a huge table.
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-import yaml
-
+from vaultgraph.note.flat import Scalar, flat_entries
 from vaultgraph.note.frontmatter import (
     BOOLEAN,
     DATETIME_PARTS,
@@ -21,6 +21,9 @@ from vaultgraph.note.frontmatter import (
     NULL,
     TEXT,
     FrontmatterError,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
     compose,
     days_of,
     scalar_kind,
@@ -33,6 +36,9 @@ MOST_DEPTH: Final = 64
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
+
+_TEXT: Final = int(ValueKind.TEXT)
+_LOOKED_AT: Final = frozenset(("tags", "title", "name", "kg_skip"))
 
 Cell = tuple[str, int, int, int | None, float | None, str | None, int]  # key, ordinal, kind, number, real, text, line
 
@@ -47,7 +53,7 @@ class Stated:
     refused_tags: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     title: str | None = None
     is_skipped: bool = False
-    nodes: int = 0
+    nodes: int = field(default=0, compare=False)  # YAML nodes looked at
 
 
 def stated_by(source: str) -> Stated:
@@ -55,26 +61,62 @@ def stated_by(source: str) -> Stated:
 
     Raises: FrontmatterError for YAML that cannot be used (syntax, a key given twice, too large or too deep).
     """
-    stated = Stated()
-    root, source = compose(source)
-    if root is None:
-        return stated
-    _add_map(stated, root, "", source, 0)
-    # row loop: the keys of one note
-    names: dict[str, str] = {}
-    for key, value in root.value:
-        name = _key_of(key)
-        if name == "tags":
-            _add_tags(stated, value)
-        elif name in {"title", "name"} and isinstance(value, yaml.ScalarNode) and scalar_kind(value) != NULL:
-            names[name] = str(value.value).strip()
-        elif name == "kg_skip" and isinstance(value, yaml.ScalarNode) and scalar_kind(value) == BOOLEAN:
-            stated.is_skipped = value.value in {"true", "True", "TRUE"}
+    stated, names = Stated(), dict[str, str]()
+    entries = flat_entries(source)
+    if entries is not None:
+        # row loop: the keys of one note
+        for key, line, scalar, items in entries:
+            if items is None:
+                _add_cell(stated, scalar[0], scalar[1], key, -1, line, line)
+            else:
+                _add_items(stated, key, line, items)
+            if key in _LOOKED_AT:
+                _look_at(stated, names, key, [scalar] if items is None else items, items is not None)
+    else:
+        root, source = compose(source)
+        if root is not None:
+            _add_map(stated, root, "", source, 0)
+        # row loop: the keys of one note
+        for key, value in root.value if root is not None else ():
+            if _key_of(key) in _LOOKED_AT:
+                is_list = isinstance(value, SequenceNode)
+                _look_at(stated, names, _key_of(key), _scalars(value.value if is_list else [value]), is_list)
     stated.title = names.get("title") or names.get("name") or None
     return stated
 
 
-def _add_map(stated: Stated, node: yaml.MappingNode, prefix: str, source: str, depth: int) -> None:
+def _look_at(stated: Stated, names: dict[str, str], key: str, scalars: Sequence[Scalar], is_list: bool) -> None:
+    """The keys reading knows: one tag an entry of `tags`; a title, a name and `kg_skip` are no lists."""
+    # row loop: the entries of one key
+    for kind, value, line in scalars:
+        name = value.strip()
+        if key == "tags":
+            tag = name.removeprefix("#")
+            if kind != NULL and tag:
+                (stated.tags if is_tag_name(tag) else stated.refused_tags).append((tag, line))
+        elif is_list:
+            return
+        elif key == "kg_skip":
+            stated.is_skipped = kind == BOOLEAN and value[0] in "tT"
+        elif kind != NULL:
+            names[key] = name
+
+
+def _scalars(nodes: Sequence[Any]) -> list[Scalar]:
+    return [(scalar_kind(node), str(node.value), _line(node)) for node in nodes if isinstance(node, ScalarNode)]
+
+
+def _add_items(stated: Stated, key: str, line: int, items: Sequence[Scalar]) -> None:
+    """A list of scalars from a frontmatter that needed no parser."""
+    ordinal = 0
+    # row loop: the items of one list
+    for kind, text, item_line in items:
+        ordinal += _add_cell(stated, kind, text, key, ordinal, line, item_line)
+    if ordinal == 0:
+        stated.cells.append((key, -1, ValueKind.EMPTY_LIST, None, None, None, line))
+
+
+def _add_map(stated: Stated, node: MappingNode, prefix: str, source: str, depth: int) -> None:
     seen: set[str] = set()
     _count(stated, node, depth)
     # row loop: the keys of one map, within MOST_NODES
@@ -84,9 +126,9 @@ def _add_map(stated: Stated, node: yaml.MappingNode, prefix: str, source: str, d
             raise FrontmatterError(line, f"the key {name!r} is given twice")
         seen.add(name)
         full = prefix + name
-        if isinstance(value, yaml.ScalarNode):
+        if isinstance(value, ScalarNode):
             _add_scalar(stated, value, full, -1, line)
-        elif isinstance(value, yaml.SequenceNode):
+        elif isinstance(value, SequenceNode):
             _add_list(stated, value, full, line, source, depth + 1)
         elif _is_template(value):
             text = source[value.start_mark.index : value.end_mark.index].strip()
@@ -95,12 +137,12 @@ def _add_map(stated: Stated, node: yaml.MappingNode, prefix: str, source: str, d
             _add_map(stated, value, full + ".", source, depth + 1)
 
 
-def _add_list(stated: Stated, node: yaml.SequenceNode, key: str, line: int, source: str, depth: int) -> None:
+def _add_list(stated: Stated, node: SequenceNode, key: str, line: int, source: str, depth: int) -> None:
     _count(stated, node, depth)
     ordinal = 0
     # row loop: the items of one list, within MOST_NODES
     for item in node.value:
-        if isinstance(item, yaml.ScalarNode):
+        if isinstance(item, ScalarNode):
             ordinal += _add_scalar(stated, item, key, ordinal, line)
             continue
         if _is_template(item):
@@ -114,19 +156,22 @@ def _add_list(stated: Stated, node: yaml.SequenceNode, key: str, line: int, sour
         stated.cells.append((key, -1, ValueKind.EMPTY_LIST, None, None, None, line))
 
 
-def _add_scalar(stated: Stated, node: yaml.ScalarNode, key: str, ordinal: int, line: int) -> int:
+def _add_scalar(stated: Stated, node: ScalarNode, key: str, ordinal: int, line: int) -> int:
     """Adds one cell; how many were added (none for null)."""
     stated.nodes += 1
     if stated.nodes > MOST_NODES:
         raise FrontmatterError(line, f"more than {MOST_NODES} values")
-    kind, value = scalar_kind(node), str(node.value)
-    if kind == NULL:
-        return 0
+    return _add_cell(stated, scalar_kind(node), str(node.value), key, ordinal, line, _line(node))
+
+
+def _add_cell(stated: Stated, kind: str, value: str, key: str, ordinal: int, line: int, own_line: int) -> int:
     if kind == TEXT:
         if "[[" in value:
-            stated.texts.append((key, value, _line(node)))
-        stated.cells.append((key, ordinal, ValueKind.TEXT, None, None, value, line))
+            stated.texts.append((key, value, own_line))
+        stated.cells.append((key, ordinal, _TEXT, None, None, value, line))
         return 1
+    if kind == NULL:
+        return 0
     stated.cells.append((key, ordinal, *_native(kind, value), line))
     return 1
 
@@ -190,9 +235,9 @@ def _moment(value: str) -> tuple[int, int] | None:
 def _plain_value(stated: Stated, node: Any, key: str, line: int, depth: int) -> Any:
     """A map or list inside a list as JSON-ready values; the links in it are noted."""
     _count(stated, node, depth)
-    if isinstance(node, yaml.MappingNode):
+    if isinstance(node, MappingNode):
         return {_key_of(name): _plain_value(stated, value, key, line, depth + 1) for name, value in node.value}
-    if isinstance(node, yaml.SequenceNode):
+    if isinstance(node, SequenceNode):
         return [_plain_value(stated, item, key, line, depth + 1) for item in node.value]
     kind, value = scalar_kind(node), str(node.value)
     if kind == NULL:
@@ -206,21 +251,8 @@ def _plain_value(stated: Stated, node: Any, key: str, line: int, depth: int) -> 
     return value
 
 
-def _add_tags(stated: Stated, node: Any) -> None:
-    """One tag an entry; text that is no tag name (blank space, a comma, digits only) is noted as refused."""
-    entries = node.value if isinstance(node, yaml.SequenceNode) else [node]
-    # row loop: the tags of one note, already counted
-    for entry in entries:
-        if not isinstance(entry, yaml.ScalarNode) or scalar_kind(entry) == NULL:
-            continue
-        name = str(entry.value).strip().removeprefix("#")
-        if not name:
-            continue
-        (stated.tags if is_tag_name(name) else stated.refused_tags).append((name, _line(entry)))
-
-
 def _key_of(node: Any) -> str:
-    return str(node.value) if isinstance(node, yaml.ScalarNode) else "?"
+    return str(node.value) if isinstance(node, ScalarNode) else "?"
 
 
 def _line(node: Any) -> int:
@@ -229,9 +261,7 @@ def _line(node: Any) -> int:
 
 def _is_template(node: Any) -> bool:
     """``{{date}}`` is YAML for a map whose key is a map: nobody means that."""
-    return (
-        isinstance(node, yaml.MappingNode) and len(node.value) == 1 and isinstance(node.value[0][0], yaml.MappingNode)
-    )
+    return isinstance(node, MappingNode) and len(node.value) == 1 and isinstance(node.value[0][0], MappingNode)
 
 
 def _count(stated: Stated, node: Any, depth: int) -> None:

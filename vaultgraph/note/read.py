@@ -8,7 +8,7 @@ resolved against other notes, and a faulty file is a problem row.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -227,14 +227,13 @@ def _frontmatter_tags(batch: _Batch) -> pl.DataFrame:
 
 
 def _properties(batch: _Batch) -> pl.DataFrame:
-    names = ("key", "ordinal", "kind", "number", "real", "text", "line")
-    columns: list[Sequence[Any]] = list(zip(*batch.cells, strict=True)) if batch.cells else [()] * len(names)
     schema = SCHEMAS["properties"]
+    columns: list[Sequence[object]] = [batch.cell_notes, *zip(*batch.cells, strict=True)]
+    if not batch.cells:
+        return schema.to_frame()
+    order = ("note", "key", "ordinal", "kind", "number", "real", "text", "line")
     return pl.DataFrame(
-        [
-            pl.Series("note", batch.cell_notes, dtype=pl.UInt32),
-            *(pl.Series(name, column, dtype=schema[name]) for name, column in zip(names, columns, strict=True)),
-        ]
+        [pl.Series(name, column, dtype=schema[name]) for name, column in zip(order, columns, strict=True)]
     )
 
 

@@ -2,7 +2,8 @@
 
 The one value between reading and building. It is a pure function of (path, bytes) rows; nothing here is resolved
 against other notes. Rows of a path can be dropped or replaced without touching the others' content, which is what a
-refresh does. One schema a table, below; ``note`` is always the row of the note in ``notes``, and every table is sorted by it.
+refresh does. One schema a table, below; ``note`` is always the row of the note in ``notes``, and every table is sorted
+by it.
 """
 
 from collections.abc import Sequence
