@@ -17,7 +17,8 @@ import polars as pl
 import pytest
 
 from vaultgraph.files.stamps import Stamps, problem_frame
-from vaultgraph.graph.build import Built, build_graph
+from vaultgraph.graph.build import build_graph
+from vaultgraph.graph.built import Built
 from vaultgraph.graph.columns import gather
 from vaultgraph.graph.graph import Graph
 from vaultgraph.note.records import SCHEMAS, LinkSyntax, RecordTable, ValueKind

@@ -6,7 +6,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultgraph.graph.build import Built, build_graph
+from vaultgraph.graph.build import build_graph
+from vaultgraph.graph.built import Built
 from vaultgraph.note.records import RecordTable, merge_records, without_paths
 from vaultgraph.profile.settings import Hub, Profile
 

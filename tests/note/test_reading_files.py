@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from vaultgraph.note.read import content_hash, read_notes
-from vaultgraph.note.records import LinkSyntax, RecordTable, empty_records
+from vaultgraph.note.read import read_notes
+from vaultgraph.note.records import LinkSyntax, RecordTable, content_hash, empty_records
 
 ReadOne = Callable[..., RecordTable]
 

@@ -24,7 +24,7 @@ class Syntax:
 class Literal(Syntax):
     """null, a boolean, an integer, a float or a string."""
 
-    value: None | bool | int | float | str
+    value: bool | int | float | str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ their destinations, folders, shared nodes, numbering, properties, relationships,
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -13,6 +12,7 @@ import polars as pl
 from vaultgraph.files.stamps import Stamps
 from vaultgraph.graph import problems as wording
 from vaultgraph.graph.anchors import missing_anchors
+from vaultgraph.graph.built import Built
 from vaultgraph.graph.catalogue import Catalogue, catalogue_of
 from vaultgraph.graph.coerce import cell_text, coerced
 from vaultgraph.graph.columns import Column, Segment
@@ -32,15 +32,6 @@ BUILT_IN: Final = ("path", "file_path", "concept_id", "stem", "folder", "body", 
 """Properties of ours that a frontmatter key cannot replace; its value is kept as ``frontmatter.<key>``."""
 ANSWERED: Final = ("id", "title")
 """Frontmatter keys whose value already is the built-in property of the name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """``problems``: path String, line Int32, code, severity, message String, sorted. ``counts``: by what is counted."""
-
-    graph: Graph
-    problems: pl.DataFrame
-    counts: dict[str, int]
 
 
 def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built:

@@ -5,7 +5,6 @@ bodies are scanned together as columns (`segments`, `tokens`, `links`). Pure: no
 resolved against other notes, and a faulty file is a problem row.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -20,17 +19,12 @@ from vaultgraph.note.lines import IntArray
 from vaultgraph.note.links import link_rows, tag_rows
 from vaultgraph.note.patterns import WIKILINK
 from vaultgraph.note.properties import Cell, Stated, stated_by
-from vaultgraph.note.records import SCHEMAS, LinkSyntax, RecordTable
+from vaultgraph.note.records import SCHEMAS, LinkSyntax, RecordTable, content_hash
 from vaultgraph.note.segments import find_segments
 from vaultgraph.note.tokens import find_tokens
 
 _HANDLER: Final = NoteHandler()
 _BOM: Final = b"\xef\xbb\xbf"
-
-
-def content_hash(data: bytes) -> bytes:
-    """BLAKE2b-128 of a file's bytes: the identity of its content."""
-    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def read_notes(paths: Sequence[str], contents: Sequence[bytes]) -> RecordTable:

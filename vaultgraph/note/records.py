@@ -6,6 +6,7 @@ refresh does. One schema a table, below; ``note`` is always the row of the note 
 by it.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
@@ -125,6 +126,11 @@ class RecordTable:
     def tables(self) -> dict[str, pl.DataFrame]:
         """The frames by name, in the order of ``SCHEMAS``."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def content_hash(data: bytes) -> bytes:
+    """BLAKE2b-128 of a file's bytes: the identity of its content, as in ``notes.hash``."""
+    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def empty_records() -> RecordTable:

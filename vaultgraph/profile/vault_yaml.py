@@ -65,7 +65,7 @@ def load_profile(root_reader: Callable[[str], bytes | None]) -> Profile:
         folder_notes=_folder_notes(stated.get("folder_notes")),
         types=_types(stated.get("types")),
         hubs=_hubs(stated.get("hubs")),
-        heading_edges=_heading_edges(stated.get("heading_edges")),
+        heading_edges=_types_by_heading(stated.get("heading_edges")),
         note_label=own["note_label"].text() if "note_label" in own else "Note",
         canvas=own["canvas"].boolean() if "canvas" in own else True,
         resolution=_resolution(own.get("resolution")),
@@ -129,7 +129,7 @@ def _hubs(entry: Entry | None) -> dict[str, Hub]:
     return hubs
 
 
-def _heading_edges(entry: Entry | None) -> dict[str, str]:
+def _types_by_heading(entry: Entry | None) -> dict[str, str]:
     """Relationship types by heading, folded as headings are compared; two headings that fold alike are refused."""
     edges: dict[str, str] = {}
     for heading, type_name in (entry.mapping() if entry else {}).items():

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from vaultgraph import __version__
 from vaultgraph.errors import CorruptKglError, KglError, KglVersionError
-from vaultgraph.graph.build import Built
+from vaultgraph.graph.built import Built
 from vaultgraph.graph.store import load, save
 from vaultgraph.vault.refresh import State
 

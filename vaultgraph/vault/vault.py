@@ -24,7 +24,7 @@ from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.graph import label_counts
 from vaultgraph.graph.schema import schema_of
 from vaultgraph.vault.cache import CacheChoice, CacheFile, choose_cache, load_cache, write_cache
-from vaultgraph.vault.refresh import Progress, Refreshed, State, refresh
+from vaultgraph.vault.refresh import Progress, Refreshed, State, preload, refresh
 from vaultgraph.vault.snapshot import Origin, Report, Snapshot
 from vaultgraph.vault.watch import Watcher, WatchMode
 
@@ -278,6 +278,7 @@ class Vault:
             self._work.clear()
             if self._closing:
                 return
+            preload()
             try:
                 self.current()
             except VaultgraphError:

@@ -36,7 +36,7 @@ class ValueColumn:
 
 @dataclass(frozen=True, slots=True)
 class ObjectColumn:
-    """Any mix of values (see cypher/values): lists of nodes, maps, paths, or cells that differ in type; None is null."""
+    """Any mix of values (see cypher/values): lists of nodes, maps, paths, or cells that differ in type; None: null."""
 
     values: list[object]
 
