@@ -6,7 +6,8 @@ Nothing here is kept between calls; vault/vault owns the state and decides when 
 
 import hashlib
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Final
@@ -15,7 +16,7 @@ import polars as pl
 
 from vaultgraph.errors import FileError
 from vaultgraph.files.root import VaultRoot
-from vaultgraph.files.stamps import Stamps, is_canvas, is_note, read_files, scan
+from vaultgraph.files.stamps import Problem, Stamps, is_canvas, is_note, read_files, scan
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.store import with_mtimes
@@ -25,7 +26,8 @@ from vaultgraph.profile.vault_yaml import load_profile
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
 
-BATCH_BYTES: Final = 16_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
+BATCH_BYTES: Final = 4_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
+READERS: Final = 2  # batches read at once: one in the interpreter, one in the string kernels
 CONFIGURATION: Final = (".kglite/vault.yaml", ".kglite/vaultgraph.yaml")
 CONFIGURATION_BYTES: Final = 1_000_000
 
@@ -159,39 +161,52 @@ def _suspects(files: pl.DataFrame, old: State | None, touched: Collection[str]) 
 
 def _read(
     root: VaultRoot, suspects: pl.DataFrame, known: RecordTable | None, progress: Progress | None
-) -> tuple[RecordTable | None, int, list[tuple[str, int | None, str, str, str]]]:
+) -> tuple[RecordTable | None, int, list[Problem]]:
     """Parse those of ``suspects`` whose content differs from ``known``, in batches bounded by bytes."""
     hashes = dict(zip(known.notes["path"], known.notes["hash"], strict=True)) if known else {}
     paths, sizes = suspects["path"].to_list(), suspects["size_bytes"].to_list()
+    cuts = _batches(sizes)
     parts: list[RecordTable] = []
-    problems: list[tuple[str, int | None, str, str, str]] = []
+    problems: list[Problem] = []
     parsed = 0
-    first = 0
-    while first < len(paths):
-        stop = _batch_stop(sizes, first)
-        if progress:
-            progress("read", first, len(paths))
-        contents, faults = read_files(root, paths[first:stop], sizes[first:stop])
-        problems.extend(faults)
-        changed = [
-            (path, data)
-            for path, data in zip(paths[first:stop], contents, strict=True)
-            if data is not None and hashes.get(path) != content_hash(data)
-        ]
-        if changed:
-            parts.append(_parse([path for path, _ in changed], [data for _, data in changed]))
-            parsed += len(changed)
-        first = stop
+    # The columns of one batch are scanned outside the interpreter lock while the frontmatter of the next is parsed.
+    with ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="vaultgraph-read") as pool:
+        batches = [pool.submit(_read_batch, root, paths[first:stop], sizes[first:stop], hashes) for first, stop in cuts]
+        for (first, _), batch in zip(cuts, batches, strict=True):
+            part, faults = batch.result()
+            if progress:
+                progress("read", first, len(paths))
+            problems.extend(faults)
+            if part is not None:
+                parts.append(part)
+                parsed += part.notes.height
     return (concat_records(parts) if parts else None), parsed, problems
 
 
-def _batch_stop(sizes: list[int], first: int) -> int:
-    total = 0
-    for index in range(first, len(sizes)):
-        total += sizes[index]
-        if total > BATCH_BYTES and index > first:
-            return index
-    return len(sizes)
+def _read_batch(
+    root: VaultRoot, paths: list[str], sizes: list[int], hashes: Mapping[str, bytes]
+) -> tuple[RecordTable | None, list[Problem]]:
+    contents, problems = read_files(root, paths, sizes)
+    changed = [
+        (path, data)
+        for path, data in zip(paths, contents, strict=True)
+        if data is not None and (not hashes or hashes.get(path) != content_hash(data))
+    ]
+    if not changed:
+        return None, problems
+    return _parse([path for path, _ in changed], [data for _, data in changed]), problems
+
+
+def _batches(sizes: list[int]) -> list[tuple[int, int]]:
+    """Runs of files (first, stop) of at most BATCH_BYTES together, a larger file alone."""
+    cuts: list[tuple[int, int]] = []
+    first, total = 0, 0
+    for index, size in enumerate(sizes):
+        if index > first and total + size > BATCH_BYTES:
+            cuts.append((first, index))
+            first, total = index, 0
+        total += size
+    return [*cuts, (first, len(sizes))] if sizes else []
 
 
 def _replace(known: RecordTable | None, fresh: RecordTable | None, present: set[str]) -> tuple[RecordTable, bool]:
@@ -205,7 +220,7 @@ def _replace(known: RecordTable | None, fresh: RecordTable | None, present: set[
     return records, known is None or bool(gone) or fresh is not None
 
 
-def _with(stamps: Stamps, problems: list[tuple[str, int | None, str, str, str]]) -> Stamps:
+def _with(stamps: Stamps, problems: list[Problem]) -> Stamps:
     """The stamps with the problems of reading added to those of the stat pass."""
     if not problems:
         return stamps
