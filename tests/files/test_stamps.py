@@ -197,7 +197,7 @@ def test_what_cannot_be_read_is_none_with_a_reason(make_vault, folder, tmp_path)
     ]
 
 
-@pytest.mark.parametrize("path", ["../secret.md", "/etc/passwd", ".env", "A/../../secret.md", "A/.env", "x\0y", "~x"])
+@pytest.mark.parametrize("path", ["../secret.md", "/etc/passwd", ".env", "A/../../secret.md", "A/.env", "x\0y"])
 def test_bulk_reading_refuses_what_no_scan_answers(make_vault, path):
     root = make_vault({"A/b.md": "y"})
     with pytest.raises(PathEscapeError):

@@ -162,8 +162,18 @@ def test_the_wire_carries_small_lines_of_protocol_and_nothing_else(wire, sample)
     assert len(reply) <= 300
     assert len(server.request("tools/list")) < 10_000
     assert len(server.tool("graph_overview")) < 4096
-    server.send(b"{not json")
-    server.send(b"\xff\xfe")
+    for line, code, known in (
+        (b"{not json", -32700, None),
+        (b"\xff\xfe", -32700, None),
+        (b"[]", -32600, None),
+        (b'{"jsonrpc":"2.0","id":77,"method":"tools/call","params":[]}', -32600, 77),
+        (b'{"jsonrpc":"2.0","id":"a","method":"ping","params":{"message":"\\ud800"}}', -32700, "a"),
+        (b'{"jsonrpc":"2.0","id":78,"method":"ping","params":{"n":1' + b"0" * 5000 + b"}}", -32700, 78),
+    ):
+        server.send(line)
+        refused = json.loads(server.read())
+        assert (refused["error"]["code"], refused["id"]) == (code, known)
+    server.send(b"")
     assert b"-32601" in server.request("no/such/method")
 
     # A cancelled query stops; meanwhile it delays neither a query nor a ping.

@@ -18,9 +18,9 @@ from polars.exceptions import ComputeError
 from vaultgraph.errors import FileError, ParameterError
 from vaultgraph.files.globs import matching
 from vaultgraph.files.kinds import HEAD_BYTES, is_text, mime_of
-from vaultgraph.files.root import FILE_FLAGS, VaultRoot, is_placeholder, read_whole
+from vaultgraph.files.root import FILE_FLAGS, VaultRoot, check_listed, is_placeholder, read_whole
 from vaultgraph.files.stamps import is_note
-from vaultgraph.files.text import Pattern, compile_pattern, cut_around, lines_of, match_start
+from vaultgraph.files.text import Pattern, compile_pattern, cut_around, lines_around, lines_of, match_start
 from vaultgraph.files.walk import folders_of, skip_rule, walk
 
 MOST_FILE_BYTES: Final = 5_000_000
@@ -72,7 +72,7 @@ def grep(
     """Search the files that match ``glob`` for lines that match ``pattern``.
 
     ``files``: the paths to search (as stamps.scan spells them; fastest in path order), or None for all files of the
-    vault. ``most_results``: matching lines shown, None for as many as there are (up to 20,000); the counts go on.
+    vault. ``most_results``: matching lines shown, None for as many as there are; never over 20,000. The counts go on.
     ``context``: lines before and after, at most 50. ``check`` is called between batches and may raise.
 
     Raises:
@@ -85,7 +85,8 @@ def grep(
         raise ParameterError(f"{name}: must be 0 or more.", {"name": name, "reason": "negative"})
     paths = _all_files(root) if files is None else list(files)
     chosen = [path for path, is_chosen in zip(paths, matching(paths, glob), strict=True) if is_chosen]
-    search = _Search(compiled, min(context, MOST_CONTEXT), MOST_LINES if most_results is None else most_results)
+    most = MOST_LINES if most_results is None else min(most_results, MOST_LINES)
+    search = _Search(compiled, min(context, MOST_CONTEXT), most)
     for names, contents in _batches(root, chosen, search):
         check()
         search.add(names, contents)
@@ -111,8 +112,8 @@ def _batches(root: VaultRoot, paths: Sequence[str], search: "_Search") -> Iterat
     with folders_of(root.handle) as folders:
         for path in paths:
             folder, _, name = path.rpartition("/")
-            if folder != last_folder or not name or name[0] in ".~\\" or "\0" in name or ":" in name:
-                root.check(path)
+            if folder != last_folder or not name or name[0] == "." or "\0" in name:
+                check_listed(path)
                 last_folder = folder
             try:
                 data = _read_text_file(folders.handle(folder), name, root.counts_blocks)
@@ -216,8 +217,7 @@ class _Search:
         """Add the lines at the 0-based ``numbers`` and their context."""
         self.shown += len(numbers)
         matches = set(numbers.tolist())
-        around = np.unique(numbers[:, None] + np.arange(-self.context, self.context + 1)[None, :])
-        shown: list[int] = around[(around >= 0) & (around < len(lines))].tolist()
+        shown = lines_around(numbers, self.context, len(lines))
         long = [number for number in shown if number in matches and len(lines[number]) > MOST_LINE_CHARS]
         starts = dict(zip(long, match_start([lines[number] for number in long], self.pattern), strict=True))
         for number in shown:

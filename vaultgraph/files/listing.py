@@ -13,7 +13,7 @@ from typing import Final
 from vaultgraph.errors import FileError, ParameterError
 from vaultgraph.files.globs import matching
 from vaultgraph.files.resolve import FOLDER_FLAGS, OPEN_DOT_FOLDER
-from vaultgraph.files.root import VaultRoot
+from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.files.walk import FolderCache, fold, folders_of
 
 MOST_SEEN: Final = 200_000  # entries looked at before a listing gives up counting
@@ -139,7 +139,7 @@ def _kind(entry: os.DirEntry[str]) -> str:
 
 def _link(root: VaultRoot, path: str, level: int) -> Entry | None:
     try:
-        with root.find(path, with_nearest=False) as found:
+        with root.find(askable(path), with_nearest=False) as found:
             if found.is_folder:
                 return Entry(path, True, 0, level)
             return Entry(path, False, found.status.st_size, level) if stat.S_ISREG(found.status.st_mode) else None

@@ -6,6 +6,7 @@ callers come with a path. Headings are found by their look, code fences and fron
 
 import difflib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,9 +17,10 @@ from vaultgraph.errors import FileError, ParameterError
 from vaultgraph.files.kinds import DELIVERED_IMAGES, HEAD_BYTES, is_text, mime_of
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.files.stamps import is_note
-from vaultgraph.files.text import Pattern, compile_pattern, lines_of, plain_text
+from vaultgraph.files.text import Pattern, compile_pattern, lines_around, lines_of, plain_text
 
 MOST_BYTES: Final = 1 << 26
+MOST_LINES: Final = 20_000  # matching lines shown
 _MOST_CONTEXT: Final = 50
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*")
@@ -58,15 +60,6 @@ class TextPart:
     is_utf8: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """A line to show: its 0-based number, and what to put in front of it."""
-
-    number: int
-    prefix: str
-    is_match: bool
-
-
 def read_text(
     root: VaultRoot,
     rel: str,
@@ -82,7 +75,8 @@ def read_text(
 
     ``start_line`` and ``end_line`` are 1-based and inclusive; an end past the end of the file is its end. ``heading``
     is the text of a heading (or ``Parent#Child``); its section reaches to the next heading of the same or a higher
-    level. ``pattern`` shows the matching lines of the file, the slice or the section with ``context`` lines around.
+    level. ``pattern`` shows the matching lines of the file, the slice or the section with ``context`` lines around: at
+    most ``most_matches`` of them, and never over 20,000.
 
     Raises:
         ParameterError: a line that is not there, a heading that is not there (``data["nearest"]``), a bad pattern.
@@ -96,26 +90,25 @@ def read_text(
     lines = lines_of(text)
     is_slice = start_line is not None or end_line is not None or heading is not None
     first, stop = _slice(path, lines, start_line, end_line, heading, text)
-    matches = shown_matches = 0
+    shown: Sequence[int] = range(first, stop)
+    hits: set[int] | None = None
+    matches = 0
     if pattern is not None:
         compiled = compile_pattern(pattern, name="grep")
-        rows, matches = _matching_rows(lines[first:stop], compiled, min(max(context, 0), _MOST_CONTEXT), most_matches)
-        shown = [_Shown(first + row, ": " if is_match else "- ", is_match) for row, is_match in rows]
-    else:
-        shown = [_Shown(number, ": ", False) for number in range(first, stop)]
+        most = MOST_LINES if most_matches is None else min(max(most_matches, 0), MOST_LINES)
+        shown, hits, matches = _matching(lines, first, stop, compiled, min(max(context, 0), _MOST_CONTEXT), most)
     is_numbered = is_slice or pattern is not None
-    body, count, is_cut = _print(lines, shown, is_numbered, most_chars)
+    body, count, is_cut = _print(lines, shown, hits, is_numbered, most_chars)
     shown = shown[:count]
-    shown_matches = sum(row.is_match for row in shown)
     return TextPart(
         path=path,
         text=body,
-        first_line=shown[0].number + 1 if shown else 0,
-        last_line=shown[-1].number + 1 if shown else 0,
+        first_line=shown[0] + 1 if shown else 0,
+        last_line=shown[-1] + 1 if shown else 0,
         total_lines=len(lines),
         is_numbered=is_numbered,
         matches=matches,
-        shown_matches=shown_matches,
+        shown_matches=sum(number in hits for number in shown) if hits else 0,
         is_cut=is_cut,
         size_bytes=len(data),
         is_utf8=is_utf8,
@@ -222,29 +215,33 @@ def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _matching_rows(
-    lines: list[str], pattern: Pattern, context: int, most: int | None
-) -> tuple[list[tuple[int, bool]], int]:
-    """Rows to show with whether they match, context included, and how many match in all."""
-    flags = pl.Series("line", lines, dtype=pl.String).str.contains(pattern.line).to_numpy()
+def _matching(
+    lines: list[str], first: int, stop: int, pattern: Pattern, context: int, most: int
+) -> tuple[list[int], set[int], int]:
+    """The 0-based lines to show, context included; those of them that match; and how many match in all."""
+    flags = pl.Series("line", lines[first:stop], dtype=pl.String).str.contains(pattern.line).to_numpy()
     hits = np.flatnonzero(flags)
-    kept = hits if most is None else hits[: max(most, 0)]
-    around = np.unique(kept[:, None] + np.arange(-context, context + 1)[None, :])
-    rows: list[int] = around[(around >= 0) & (around < len(lines))].tolist()
-    chosen: set[int] = set(kept.tolist())
-    return [(row, row in chosen) for row in rows], len(hits)
+    kept = hits[:most]
+    shown = [first + row for row in lines_around(kept, context, stop - first)]
+    return shown, {first + row for row in kept.tolist()}, len(hits)
 
 
-def _print(lines: list[str], shown: list[_Shown], is_numbered: bool, most_chars: int | None) -> tuple[str, int, bool]:
-    """The text, how many of ``shown`` are in it, and whether it was cut; a gap between lines is a line `--`."""
-    width = len(str(shown[-1].number + 1)) if shown else 1
+def _print(
+    lines: list[str], shown: Sequence[int], hits: set[int] | None, is_numbered: bool, most_chars: int | None
+) -> tuple[str, int, bool]:
+    """The text, how many of ``shown`` are in it, and whether it was cut; a gap between lines is a line `--`.
+
+    ``hits`` are the lines that match; None where none were looked for.
+    """
+    width = len(str(shown[-1] + 1)) if shown else 1
     out: list[str] = []
     size = 0
-    for index, row in enumerate(shown):
-        text = lines[row.number]
+    for index, number in enumerate(shown):
+        text = lines[number]
         if is_numbered:
-            gap = "--\n" if index and shown[index - 1].number != row.number - 1 else ""
-            text = f"{gap}{row.number + 1:>{width}}{row.prefix}{text}"
+            gap = "--\n" if index and shown[index - 1] != number - 1 else ""
+            mark = ":" if hits is None or number in hits else "-"
+            text = f"{gap}{number + 1:>{width}}{mark} {text}"
         if most_chars is not None and size + len(text) > most_chars:
             # Whole lines only, but never nothing: a first line that is too long by itself is cut.
             if not out:

@@ -122,6 +122,22 @@ class VaultRoot:
         except FileError:
             return False
 
+    def is_real_folder(self, name: str) -> bool:
+        """Whether the folder ``name`` lies directly in the vault; false where nothing is there.
+
+        Raises:
+            FileError: it is a symlink, a file, or cannot be looked at.
+        """
+        try:
+            mode = os.stat(name, dir_fd=self.handle, follow_symlinks=False).st_mode
+        except FileNotFoundError:
+            return False
+        except OSError as reason:
+            raise FileError(f"{name}: cannot be looked at ({reason.strerror}).") from reason
+        if not stat.S_ISDIR(mode):
+            raise FileError(f"{name}: is {'a symlink' if stat.S_ISLNK(mode) else 'a file'}, not a folder of the vault.")
+        return True
+
     @contextmanager
     def find(self, rel: str, *, with_nearest: bool = True) -> Generator[Found]:
         """Look ``rel`` up; the handle in what is yielded lives as long as the ``with`` block.
@@ -193,27 +209,51 @@ def check_path(rel: str) -> str:
     return "/".join(part for part in rel.split("/") if part not in ("", "."))
 
 
+def check_listed(path: str) -> None:
+    """Refuse what no walk of a vault ever lists; pure. Names such as ``C:.md`` or ``~x.md`` are fine: they are names.
+
+    Raises:
+        PathEscapeError: a component is empty, starts with a dot or holds a NUL.
+    """
+    if "\0" in path or any(not part or part[0] == "." for part in path.split("/")):
+        raise PathEscapeError(f"{path!r}: is not the path of a file of this vault.")
+
+
+def askable(path: str) -> str:
+    """``path`` as ``check_path`` takes it: with ./ in front where a name starts like an address, such as ``C:.md``."""
+    return path if _broken_start(path) is None else f"./{path}"
+
+
 def _broken_rule(rel: str) -> str | None:
     if "\0" in rel:
         return "a path never holds a NUL character"
     if not rel.isascii() and any("\ud800" <= char <= "\udfff" for char in rel):
         return "the path is not valid Unicode text"
-    if rel.startswith(("\\\\", "//")):
-        return "UNC paths are refused"
-    if rel.startswith(("/", "\\")):
-        return "absolute paths are refused"
-    if rel.startswith("~"):
-        return "paths that start with ~ are refused"
-    if re.match(r"file:", rel, re.IGNORECASE):
-        return "file: addresses are refused"
-    if re.match(r"[A-Za-z]:", rel):
-        return "paths with a drive letter are refused"
+    if rule := _broken_start(rel):
+        return rule
     if ".." in re.split(r"[/\\]", rel):
         return "`..` is refused"
     parts = [part for part in rel.split("/") if part not in ("", ".")]
     for index, part in enumerate(parts):
         if part.startswith(".") and (index or part != OPEN_DOT_FOLDER):
             return f"names that start with a dot are not served, except below {OPEN_DOT_FOLDER}/"
+    return None
+
+
+def _broken_start(rel: str) -> str | None:
+    if rel.startswith(("\\\\", "//")):
+        return "UNC paths are refused"
+    if rel.startswith("/"):
+        return "absolute paths are refused"
+    named = "; a file whose name starts so is asked for with ./ in front"
+    if rel.startswith("\\"):
+        return f"absolute paths are refused{named}"
+    if rel.startswith("~"):
+        return f"paths that start with ~ are refused{named}"
+    if re.match(r"file:", rel, re.IGNORECASE):
+        return f"file: addresses are refused{named}"
+    if re.match(r"[A-Za-z]:", rel):
+        return f"paths with a drive letter are refused{named}"
     return None
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import polars as pl
 
 from vaultgraph.errors import BuildError, FileError, MissingFileError, PathEscapeError
-from vaultgraph.files.root import FILE_FLAGS, VaultRoot, is_placeholder, read_whole
+from vaultgraph.files.root import FILE_FLAGS, VaultRoot, askable, check_listed, is_placeholder, read_whole
 from vaultgraph.files.walk import Folder, FolderCache, folders_of, skip_rule, walk
 
 STAMPS: Final = pl.Schema({"path": pl.String, "size_bytes": pl.Int64, "mtime_ns": pl.Int64})
@@ -28,6 +28,7 @@ Problem = tuple[str, int | None, str, str, str]
 
 _ICLOUD: Final = ".icloud"  # .Note.md.icloud stands for a Note.md that is in the cloud only
 _SMALL_BYTES: Final = 4096
+_MOST_BYTES: Final = 1 << 26  # of one file that is read: a larger one would be held in memory several times
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +105,8 @@ def read_files(root: VaultRoot, paths: Sequence[str], sizes: Sequence[int]) -> t
         for path, size_bytes in zip(paths, sizes, strict=True):
             folder, _, name = path.rpartition("/")
             # The whole check costs more than the read of a small note, so a folder is checked once for all its files.
-            if folder != last_folder or not name or name[0] in ".~\\" or "\0" in name or ":" in name:
-                root.check(path)
+            if folder != last_folder or not name or name[0] == "." or "\0" in name:
+                check_listed(path)
                 last_folder = folder
             try:
                 data = _read_one(folders.handle(folder), name, size_bytes, root.counts_blocks)
@@ -128,7 +129,11 @@ def _read_one(folder: int, name: str, size_bytes: int, counts_blocks: bool) -> b
             raise OSError(errno.EINVAL, "it is no regular file")
         if is_placeholder(status, counts_blocks):
             return None
-        return read_whole(handle, status.st_size or size_bytes)
+        if status.st_size <= _MOST_BYTES:
+            data = read_whole(handle, status.st_size or size_bytes, _MOST_BYTES)
+            if len(data) <= _MOST_BYTES:
+                return data
+        raise OSError(errno.EFBIG, f"it has more than {_MOST_BYTES >> 20} MiB")
     finally:
         os.close(handle)
 
@@ -216,7 +221,7 @@ class _Seen:
 
     def _add_link(self, root: VaultRoot, path: str) -> None:
         try:
-            with root.find(path, with_nearest=False) as found:
+            with root.find(askable(path), with_nearest=False) as found:
                 if found.is_folder or stat.S_ISREG(found.status.st_mode):
                     self.aliases.append((path, found.path))
         except PathEscapeError as reason:

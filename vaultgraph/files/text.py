@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 from polars.exceptions import ComputeError
 
@@ -71,6 +73,16 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False, name: str = "pat
         raise _bad_pattern(pattern, str(reason), len(line) - len(translated), name) from reason
     whole = None if _ABSOLUTE_ANCHOR.search(pattern) else f"(?m{flags}){translated}"
     return Pattern(line, whole)
+
+
+def lines_around(numbers: npt.NDArray[np.int64], context: int, count: int) -> list[int]:
+    """The 0-based lines of ``count`` that lie within ``context`` lines of ``numbers``, rising.
+
+    Takes memory for the lines of the text, however many match and however wide the context is.
+    """
+    starts = np.bincount(np.maximum(numbers - context, 0), minlength=count + 1)
+    stops = np.bincount(np.minimum(numbers + context + 1, count), minlength=count + 1)
+    return np.flatnonzero(np.cumsum(starts - stops)[:count] > 0).tolist()
 
 
 def cut_around(line: str, start: int, most_chars: int) -> str:

@@ -76,6 +76,11 @@ def compact_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
+def one_line(text: str) -> str:
+    """``text``, such as a file name, without line breaks and control characters: they are shown as JSON escapes."""
+    return _MUST_QUOTE.sub(lambda found: _quoted(found[0])[1:-1], text) if _MUST_QUOTE.search(text) else text
+
+
 def node_key(node: Node) -> str:
     """What names a node: its path, else its id."""
     key = node.properties.get("path", node.properties.get("id"))

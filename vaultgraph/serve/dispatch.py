@@ -7,13 +7,18 @@ line.
 import logging
 from collections.abc import Mapping
 from threading import Event
-from typing import Any
+from typing import Any, Final
+
+from polars.exceptions import PanicException
 
 from vaultgraph.errors import UnknownOperationError, VaultgraphError
 from vaultgraph.serve.answers import Answer, text_answer
 from vaultgraph.serve.operations import OPERATIONS, Operation
 from vaultgraph.serve.parameters import check_arguments, nearest
+from vaultgraph.serve.payload import fitting
 from vaultgraph.serve.session import Call, Session, StillBuilding
+
+ERROR_BYTES: Final = 4096
 
 log = logging.getLogger(__name__)
 
@@ -27,14 +32,20 @@ def dispatch(session: Session, name: str, arguments: Mapping[str, Any], cancelle
     except StillBuilding as waiting:
         return text_answer(waiting.text)
     except VaultgraphError as error:
-        return text_answer(f"{error.code}: {error.message}", is_error=True)
-    except Exception:
+        return text_answer(_capped(f"{error.code}: {error.message}"), is_error=True)
+    except (Exception, PanicException):  # a panic of the columns' engine is no Exception, and would end the server
         log.exception("the operation %s failed", name)
         return text_answer(
             f"internal: {name} failed because of a fault in vaultgraph; the server's log on stderr has the details. "
             "Other calls keep working.",
             is_error=True,
         )
+
+
+def _capped(message: str) -> str:
+    """Messages quote what the caller sent, however long it was."""
+    shown = fitting(message, ERROR_BYTES)
+    return message if len(shown) == len(message) else f"{shown}… ({len(message):,} characters)"
 
 
 def find_operation(name: str) -> Operation:

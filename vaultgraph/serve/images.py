@@ -7,10 +7,11 @@ from typing import Final
 
 from vaultgraph.errors import ImageError, MissingFileError, ParameterError, VaultgraphError
 from vaultgraph.files.image import ImageData, load_image
-from vaultgraph.files.root import VaultRoot
+from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.files.stamps import scan
 from vaultgraph.files.walk import fold
 from vaultgraph.serve.answers import Answer, ImagePart, TextPart, text_answer
+from vaultgraph.serve.cells import one_line
 from vaultgraph.serve.session import Call
 
 MOST_IMAGES: Final = 4
@@ -67,8 +68,8 @@ class _Tray:
         for image in self._images.values():
             note = f"; {image.note}" if image.note else ""
             facts = f"{image.mime}, {image.size_bytes:,} bytes, {image.width} × {image.height}{note}"
-            lines.append(f"- {image.path} ({facts})")
-        lines += [f"- refused {reason}" for reason in self._refused]
+            lines.append(f"- {one_line(image.path)} ({facts})")
+        lines += [f"- refused {one_line(reason)}" for reason in self._refused]
         if not self._images:
             return text_answer("image: no image was delivered.\n" + "\n".join(lines[1:]), is_error=True)
         blocks = [ImagePart(image.data, image.mime) for image in self._images.values()]
@@ -77,7 +78,7 @@ class _Tray:
     def _path(self, item: str) -> str:
         """The real path of ``item``: as it stands, or of the one file whose path ends so."""
         try:
-            return self._root.stat(item).path
+            return askable(self._root.stat(item).path)
         except MissingFileError:
             if self._names is None:
                 self._names = _paths_by_name(self._root)
@@ -88,7 +89,7 @@ class _Tray:
                 if fold(path) == name or fold(path).endswith(f"/{name}")
             ]
             if len(found) == 1:
-                return found[0]
+                return askable(found[0])
             if not found:
                 raise
         listed = ", ".join(found[:CANDIDATES_SHOWN]) + (" …" if len(found) > CANDIDATES_SHOWN else "")

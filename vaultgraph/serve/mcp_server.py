@@ -8,7 +8,8 @@ import json
 from base64 import b64encode
 from functools import partial
 from threading import Event
-from typing import Any, Final, cast
+from types import TracebackType
+from typing import Any, Final, Self, TypeGuard, cast
 
 import anyio
 import anyio.to_thread
@@ -18,6 +19,9 @@ from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from vaultgraph import __version__
 from vaultgraph.serve.answers import Answer, ImagePart, TextPart
@@ -31,7 +35,10 @@ QUICK_WORKERS: Final = 16
 TOOLS_TTL_MS: Final = 3_600_000
 REPORT_EVERY_S: Final = 0.25
 
+MOST_DIGITS: Final = 19  # of a request's id
+
 Context = ServerRequestContext[dict[str, Any], Any]
+Message = SessionMessage | Exception
 
 
 def serve_stdio(session: Session) -> None:
@@ -58,7 +65,73 @@ def make_server(session: Session) -> Server[dict[str, Any]]:
 async def _serve(session: Session) -> None:
     server = make_server(session)
     async with stdio_server() as (read_stream, write_stream):
-        await server.run(read_stream, write_stream, server.create_initialization_options())
+        lines = _AnsweredLines(read_stream, write_stream)
+        await server.run(lines, write_stream, server.create_initialization_options())
+
+
+class _AnsweredLines:
+    """The client's messages. A line that is none is answered here: the SDK drops it, and its sender would wait."""
+
+    def __init__(self, messages: ReadStream[Message], replies: WriteStream[SessionMessage]) -> None:
+        self._messages = messages
+        self._replies = replies
+
+    @property
+    def last_context(self) -> Any:
+        """Where the SDK looks for the sender's context."""
+        return getattr(self._messages, "last_context", None)
+
+    async def receive(self) -> Message:
+        while isinstance(message := await self._messages.receive(), Exception):
+            if (refused := refusal(message)) is not None:
+                await self._replies.send(SessionMessage(refused))
+        return message
+
+    async def aclose(self) -> None:
+        await self._messages.aclose()
+
+    def __aiter__(self) -> "_AnsweredLines":
+        return self
+
+    async def __anext__(self) -> Message:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def refusal(error: Exception) -> types.JSONRPCError | None:
+    """The protocol's error for a line that is no message, with its id where that can be told; None for a blank line."""
+    found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    inputs: list[Any] = [item["input"] for item in found]
+    line: Any = next((item["input"] for item in found if item["type"] == "json_invalid"), None)
+    code, text = types.INVALID_REQUEST, "The line is JSON but no message of JSON-RPC 2.0."
+    message: Any = next(filter(_is_object, inputs), None)
+    if isinstance(line, str):
+        if not line.strip():
+            return None
+        code = types.PARSE_ERROR
+        text = (
+            "The line is not JSON in UTF-8 (lone surrogates, deep nesting and numbers of many digits are refused too)."
+        )
+        try:
+            # Python's reader takes some of what the protocol's refuses, so that the request can be told by its id.
+            message = json.loads(line, parse_int=lambda digits: int(digits) if len(digits) < MOST_DIGITS else 0)
+        except (ValueError, RecursionError):
+            message = None
+    given: Any = message.get("id") if _is_object(message) else None
+    known = given if isinstance(given, str | int) and not isinstance(given, bool) else None
+    if isinstance(known, str):
+        known = _valid(known)
+    return types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=text))
 
 
 class _Calls:
@@ -94,6 +167,10 @@ class _Calls:
         while True:
             await context.session.report_progress(self._session.percent(), 100, "building the graph")
             await anyio.sleep(REPORT_EVERY_S)
+
+
+def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
 
 
 async def _list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

@@ -7,6 +7,7 @@ out stays in the session's ResultStore and is read with `expand_response`.
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -25,6 +26,8 @@ LEAST_CELL_CHARS: Final = 400
 CUT_MARK_BYTES: Final = 40
 LINE_END_BYTES: Final = 4  # "\\r\\n" inside a JSON string
 CHUNK_ROWS: Final = 64
+
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")  # six bytes each on the wire
 
 Format = Literal["text", "json", "csv"]
 
@@ -56,9 +59,10 @@ def reply_bytes(arguments: Mapping[str, Any]) -> int:
 
 
 def wire_bytes(text: str) -> int:
-    """How many bytes ``text`` takes inside a JSON string in UTF-8 (control characters are counted as two)."""
+    """How many bytes ``text`` takes inside a JSON string in UTF-8."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    return size + sum(map(text.count, '"\\\n\t\r'))
+    size += sum(map(text.count, '"\\\n\t\r'))
+    return size + 5 * len(_CONTROLS.findall(text)) if _CONTROLS.search(text) else size
 
 
 @dataclass(frozen=True, slots=True)

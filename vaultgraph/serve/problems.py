@@ -8,9 +8,11 @@ from typing import Final
 
 import polars as pl
 
+from vaultgraph.serve.cells import one_line
 from vaultgraph.vault.snapshot import Report
 
 SEVERITIES: Final = ("error", "warning", "info")
+ALWAYS_COUNTED: Final = ("links", "dangling_links", "missing_attachments", "ambiguous_attachments")
 GROUP_FROM: Final = 20  # more problems of one code than this are grouped
 GROUP_SHOWN: Final = 5
 
@@ -39,15 +41,15 @@ def problem_lines(problems: pl.DataFrame) -> Iterator[str]:
 
 
 def report_text(report: Report) -> str:
-    """Everything a build found, in the order of reading: files, notes, nodes, relationships, counts, problems."""
+    """Everything a build found: files, notes, nodes, relationships, links, what else there is any of, problems."""
     lines = [
         f"files scanned: {report.files:,}",
         f"notes: {report.notes:,}",
         f"nodes: {report.nodes:,} ({_counted(report.labels)})",
         f"relationships: {report.relationships:,} ({_counted(report.types)})",
     ]
-    others = sorted((name, count) for name, count in report.counts.items() if name not in ("files", "notes"))
-    lines += [f"{name.replace('_', ' ')}: {count:,}" for name, count in others]
+    others = sorted(name for name, count in report.counts.items() if count and name not in ALWAYS_COUNTED)
+    lines += [f"{name.replace('_', ' ')}: {report.counts.get(name, 0):,}" for name in (*ALWAYS_COUNTED, *others)]
     spent = " · ".join(f"{name} {ms:.0f} ms" for name, ms in report.phases_ms.items() if ms >= 1)
     origin = {"built": "built from the notes", "cache": "opened from the cache", "refreshed": "refreshed"}
     lines.append(f"{origin[report.origin]}, {report.parsed:,} notes parsed{': ' + spent if spent else ''}")
@@ -66,7 +68,7 @@ def _of_severity(problems: pl.DataFrame) -> Iterator[str]:
             chosen.head(GROUP_SHOWN if is_grouped else GROUP_FROM).select("path", "line", "message").iter_rows()
         ):
             place = path if line is None else f"{path}:{line}"
-            yield f"    {place} {message}" if is_grouped else f"  {place} {code} {message}"
+            yield one_line(f"    {place} {message}" if is_grouped else f"  {place} {code} {message}")
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -10,7 +10,7 @@ from vaultgraph import __version__
 from vaultgraph.serve.answers import Answer, text_answer
 from vaultgraph.serve.overview import freshness, overview_text
 from vaultgraph.serve.overview_detail import connections_text, types_text
-from vaultgraph.serve.payload import Format, RowPages, TextPages, reply_bytes
+from vaultgraph.serve.payload import Format, RowPages, TextPages, fitting, reply_bytes
 from vaultgraph.serve.problems import problem_lines, problem_summary, report_text
 from vaultgraph.serve.reference import reference_text
 from vaultgraph.serve.rows import ResultRows
@@ -18,6 +18,7 @@ from vaultgraph.serve.session import Call
 from vaultgraph.vault.snapshot import Snapshot
 
 DEADLINE_MS: Final = 180_000
+ECHO_BYTES: Final = 1024
 
 
 def cypher_query(call: Call) -> Answer:
@@ -61,7 +62,7 @@ def rebuild_graph(call: Call) -> Answer:
 
 def ping(call: Call) -> Answer:
     """A sign of life, with version and freshness; never waits for the graph."""
-    lines = [call.arguments.get("message") or "pong", f"vaultgraph {__version__}"]
+    lines = [fitting(call.arguments.get("message") or "pong", ECHO_BYTES), f"vaultgraph {__version__}"]
     if call.session.is_built():
         lines.append(freshness(call.session.vault().current(), datetime.now(UTC)))
     else:

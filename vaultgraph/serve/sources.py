@@ -3,6 +3,7 @@
 They answer from the files themselves, at once and always fresh; the graph only helps to find a note by its name.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -10,9 +11,10 @@ from vaultgraph.cypher.budget import budget_for
 from vaultgraph.errors import MissingFileError, ParameterError, VaultgraphError
 from vaultgraph.files import grep as line_search
 from vaultgraph.files.listing import Entry, list_tree
-from vaultgraph.files.read import TextPart, outline, read_text
-from vaultgraph.files.root import VaultRoot
+from vaultgraph.files.read import MOST_LINES, TextPart, outline, read_text
+from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.serve.answers import Answer, text_answer
+from vaultgraph.serve.cells import one_line
 from vaultgraph.serve.note_names import notes_named
 from vaultgraph.serve.payload import ENVELOPE_BYTES, TextPages, fitting, reply_bytes, wire_bytes
 from vaultgraph.serve.session import Call, Session, StillBuilding
@@ -32,10 +34,11 @@ def read_source(call: Call) -> Answer:
     root, path = _resolved(call.session, arguments["file_path"])
     part = _part(root, path, arguments)
     most_bytes = reply_bytes(arguments)
-    head = f"{part.path}  ({_extent(part, arguments)})"
+    head = f"{one_line(part.path)}  ({_extent(part, arguments)})"
     if "grep" in arguments:
         left = part.matches - part.shown_matches
-        more = [f"{_count(left, 'more match', 'more matches')}: raise max_matches"] if left else []
+        advice = "raise max_matches" if part.shown_matches < MOST_LINES else "narrow with start_line"
+        more = [f"{_count(left, 'more match', 'more matches')}: {advice}"] if left else []
         return call.session.results.answer(TextPages("\n".join([head, part.text, *more])), most_bytes)
     room = most_bytes - ENVELOPE_BYTES - 2 * wire_bytes(part.path)
     if wire_bytes(part.text) <= room:
@@ -74,7 +77,7 @@ def list_source(call: Call) -> Answer:
         ENTRIES,
     )
     is_filtered = "glob" in arguments
-    lines = [f"{listing.path or '.'}/  ({_count(listing.total, 'entry', 'entries')})"]
+    lines = [f"{one_line(listing.path) or '.'}/  ({_count(listing.total, 'entry', 'entries')})"]
     lines += [_entry_line(entry, listing.path, whole_path=is_filtered) for entry in listing.entries]
     if listing.is_cut:
         lines.append(f"{listing.total - len(listing.entries):,} more not shown: narrow with path, glob or depth")
@@ -113,7 +116,9 @@ def _first_part(root: VaultRoot, part: TextPart, arguments: Mapping[str, Any], r
     contents: list[str] = []
     if not part.is_numbered:
         contents = _outline_lines(part.text)
-        part = _part(root, part.path, arguments, start_line=1, end_line=min(part.total_lines, room), max_chars=None)
+        part = _part(
+            root, askable(part.path), arguments, start_line=1, end_line=min(part.total_lines, room), max_chars=None
+        )
     room -= sum(wire_bytes(line) + 2 for line in contents)
     shown = fitting(part.text, room)
     if "\n" not in shown:
@@ -123,7 +128,7 @@ def _first_part(root: VaultRoot, part: TextPart, arguments: Mapping[str, Any], r
         )
     shown = shown.rstrip("\n")
     last = part.first_line + shown.count("\n")
-    head = f"{part.path}  (lines {part.first_line}-{last} of {part.total_lines:,})"
+    head = f"{one_line(part.path)}  (lines {part.first_line}-{last} of {part.total_lines:,})"
     more = [] if last >= part.last_line else [_next_part(part, arguments, last)]
     if not more and contents and last < part.total_lines:
         more = [_next_part(part, arguments, last)]
@@ -144,9 +149,9 @@ def _next_part(part: TextPart, arguments: Mapping[str, Any], last: int) -> str:
     """How to go on after the line ``last``: the exact call."""
     is_bounded = "end_line" in arguments or "heading" in arguments
     end = f", end_line={part.last_line}" if is_bounded and not part.is_cut else ""
-    name = part.path.replace("\\", "\\\\").replace('"', '\\"')
+    name = json.dumps(askable(part.path), ensure_ascii=False)
     until = part.last_line if end else part.total_lines
-    return f'{_count(until - last, "more line")}: read_source(file_path="{name}", start_line={last + 1}{end})'
+    return f"{_count(until - last, 'more line')}: read_source(file_path={name}, start_line={last + 1}{end})"
 
 
 def _resolved(session: Session, name: str) -> tuple[VaultRoot, str]:
@@ -157,7 +162,7 @@ def _resolved(session: Session, name: str) -> tuple[VaultRoot, str]:
     """
     root = session.folder()
     try:
-        return root, root.stat(name).path
+        return root, askable(root.stat(name).path)
     except MissingFileError as missing:
         try:
             found = notes_named(session.vault().current(), name)
@@ -166,13 +171,13 @@ def _resolved(session: Session, name: str) -> tuple[VaultRoot, str]:
         if not found:
             raise missing from None
     if len(found) > 1:
-        listed = "\n".join(f"  {path}" for path in found[:SHOWN])
+        listed = "\n".join(f"  {one_line(path)}" for path in found[:SHOWN])
         more = f"\n  … {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         raise ParameterError(
             f"{len(found)} notes are called `{name}`; ask for one by its path:\n{listed}{more}",
             {"name": "file_path", "reason": "ambiguous", "candidates": found[:SHOWN]},
         )
-    return root, found[0]
+    return root, askable(found[0])
 
 
 def _grep_lines(found: line_search.GrepResult, *, has_context: bool) -> Iterator[str]:
@@ -182,7 +187,7 @@ def _grep_lines(found: line_search.GrepResult, *, has_context: bool) -> Iterator
         if has_context and before and (before.path != line.path or line.line > before.line + 1):
             yield "--"
         mark = ":" if line.is_match else "-"
-        yield f"{line.path}{mark}{line.line}{mark}{line.text}"
+        yield f"{one_line(line.path)}{mark}{line.line}{mark}{line.text}"
         before = line
 
 
@@ -194,7 +199,8 @@ def _grep_summary(found: line_search.GrepResult) -> Iterator[str]:
     else:
         yield f"no match in {files}"
     if found.total > found.shown:
-        yield f"{found.total - found.shown:,} more not shown: raise max_results, or narrow with glob"
+        advice = "raise max_results, or narrow" if found.shown < line_search.MOST_LINES else "narrow"
+        yield f"{found.total - found.shown:,} more not shown: {advice} with glob"
     if found.not_utf8:
         yield f"not UTF-8, searched with odd bytes replaced: {_listed(found.not_utf8)}"
     skipped = [f"{path} ({reason})" for path, reason in found.skipped if reason != "binary"]
@@ -204,14 +210,14 @@ def _grep_summary(found: line_search.GrepResult) -> Iterator[str]:
 
 def _entry_line(entry: Entry, folder: str, *, whole_path: bool) -> str:
     """One line of a tree; with ``whole_path`` the path below ``folder``, for entries without their parents."""
-    name = entry.path.removeprefix(f"{folder}/") if whole_path else entry.path.rsplit("/", 1)[-1]
+    name = one_line(entry.path.removeprefix(f"{folder}/") if whole_path else entry.path.rsplit("/", 1)[-1])
     indent = "" if whole_path else "  " * (entry.depth - 1)
     return f"{indent}{name}/" if entry.is_folder else f"{indent}{name}  {entry.size_bytes:,}"
 
 
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    return ", ".join(map(one_line, names[:SHOWN])) + more
 
 
 def _count(count: int, one: str, many: str | None = None) -> str:
