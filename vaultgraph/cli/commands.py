@@ -35,7 +35,7 @@ def run_build(vault: str, cache: str) -> int:
             report = opened.rebuild()
             remark = opened.save()
     click.echo(report_text(report))
-    if remark:
+    if remark and remark != report.cache:
         click.echo(f"cache: {remark}")
     return 0
 

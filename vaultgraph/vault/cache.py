@@ -5,25 +5,34 @@ and a file of another program is never overwritten.
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
+from polars.exceptions import PanicException
+
 from vaultgraph import __version__
-from vaultgraph.errors import CorruptKglError, KglError, KglVersionError
+from vaultgraph.errors import CorruptKglError, FileError, KglError, KglVersionError
+from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.store import load, save
 from vaultgraph.vault.refresh import State
 
 CacheChoice = Literal["default"] | str | os.PathLike[str] | None
-DEFAULT_CACHE: Final = ".kglite/graph.kgl"
+_ELSEWHERE: Final = "--vault-cache PATH puts it elsewhere, --vault-cache none goes without."
+CACHE_FOLDER: Final = ".kglite"
+DEFAULT_CACHE: Final = f"{CACHE_FOLDER}/graph.kgl"
 
 
 @dataclass(frozen=True, slots=True)
 class CacheFile:
-    """``path`` of the cache; ``is_writable`` False after a reason not to write it was found; ``remark`` says it."""
+    """``path`` of the cache; ``is_writable`` False after a reason not to write it was found; ``remark`` says it.
+
+    ``is_inside``: it is the default one, in the folder `.kglite` of the vault.
+    """
 
     path: Path
+    is_inside: bool = False
     is_writable: bool = True
     remark: str | None = None
 
@@ -32,29 +41,43 @@ def choose_cache(folder: Path, choice: CacheChoice) -> CacheFile | None:
     """The cache of the vault at ``folder``: None for no cache, "default" for the one inside the vault."""
     if choice is None:
         return None
-    return CacheFile(folder / DEFAULT_CACHE if choice == "default" else Path(choice).expanduser().absolute())
+    if choice == "default":
+        return CacheFile(folder / DEFAULT_CACHE, is_inside=True)
+    return CacheFile(Path(choice).expanduser().absolute())
 
 
-def load_cache(cache: CacheFile) -> tuple[State | None, CacheFile]:
+def load_cache(cache: CacheFile, root: VaultRoot) -> tuple[State | None, CacheFile]:
     """The state saved in the cache, or None; and the cache with what was learned about it."""
-    if not os.path.lexists(cache.path):
-        return None, cache
     try:
+        if cache.is_inside:
+            root.is_real_folder(CACHE_FOLDER)
+        if not os.path.lexists(cache.path):
+            return None, cache
         stored = load(cache.path)
     except (CorruptKglError, KglVersionError) as error:
-        return None, CacheFile(cache.path, remark=f"rebuilt: {error.message}")
-    except KglError as error:
-        return None, CacheFile(cache.path, is_writable=False, remark=f"not used: {error.message}")
+        return None, replace(cache, remark=f"rebuilt: {error.message}")
+    except (KglError, FileError) as error:
+        return None, replace(cache, is_writable=False, remark=f"not used: {error.message} {_ELSEWHERE}")
+    except (MemoryError, PanicException) as error:
+        return None, replace(cache, remark=f"rebuilt: {cache.path}: damaged ({type(error).__name__} while reading it).")
     if stored.version != __version__:
-        return None, CacheFile(cache.path, remark=f"rebuilt: written by vaultgraph {stored.version}")
+        return None, replace(cache, remark=f"rebuilt: written by vaultgraph {stored.version}")
     built = Built(graph=stored.graph, problems=stored.problems, counts=stored.counts)
     return State(stored.records, None, built, stored.inputs_hash), cache
 
 
-def write_cache(cache: CacheFile, state: State) -> CacheFile:
-    """Save ``state``; the returned cache says how it went. Never raises for a file system that refuses."""
+def write_cache(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:
+    """Save ``state``; the returned cache says how it went. Never raises for a file system that refuses.
+
+    A vault folder that is gone is not made again, and the default cache never leaves the vault through a symlink.
+    """
+    if not root.exists():
+        return replace(cache, remark=f"not written: {root.path} is gone")
     try:
-        cache.path.parent.mkdir(parents=True, exist_ok=True)
+        if not cache.is_inside:
+            cache.path.parent.mkdir(parents=True, exist_ok=True)
+        elif not root.is_real_folder(CACHE_FOLDER):
+            os.mkdir(CACHE_FOLDER, dir_fd=root.handle)  # by handle: the vault may be moved meanwhile
         save(
             cache.path,
             records=state.records,
@@ -64,12 +87,11 @@ def write_cache(cache: CacheFile, state: State) -> CacheFile:
             inputs_hash=state.inputs_hash,
             version=__version__,
         )
-    except (OSError, KglError) as error:
-        reason = error.message if isinstance(error, KglError) else (error.strerror or type(error).__name__)
-        return CacheFile(
-            cache.path,
+    except (OSError, KglError, FileError) as error:
+        reason = (error.strerror or type(error).__name__) if isinstance(error, OSError) else error.message
+        return replace(
+            cache,
             is_writable=False,
-            remark=f"not written to {cache.path} ({reason}); the next start builds again. --vault-cache PATH puts it "
-            "elsewhere, --vault-cache none goes without",
+            remark=f"not written to {cache.path} ({reason}); the next start builds again. {_ELSEWHERE}",
         )
-    return CacheFile(cache.path, remark=f"written to {cache.path}")
+    return replace(cache, remark=f"written to {cache.path}")

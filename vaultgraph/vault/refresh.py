@@ -8,13 +8,13 @@ import hashlib
 import time
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Final
 
 import polars as pl
 
-from vaultgraph.errors import FileError
+from vaultgraph.errors import FileError, MissingFileError, PathEscapeError, ProfileError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.files.stamps import Problem, Stamps, is_canvas, is_note, read_files, scan
 from vaultgraph.graph.built import Built
@@ -38,12 +38,14 @@ class State:
 
     ``stamps`` None: the records come from a cache and no stamp of this machine is known, so every note is hashed.
     ``inputs_hash`` covers what the graph was built from beside the notes: configuration, file list, links on disk.
+    ``unread`` are the problems of files that could not be read: each refresh tries those files again.
     """
 
     records: RecordTable
     stamps: Stamps | None
     built: Built
     inputs_hash: bytes
+    unread: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +63,30 @@ class Refreshed:
     phases_ms: dict[str, float]
 
 
-def read_profile(root: VaultRoot) -> tuple[Profile, bytes]:
-    """The vault's configuration and the hash of its bytes (16 bytes).
+def read_profile(root: VaultRoot) -> tuple[Profile, bytes, list[Problem]]:
+    """The vault's configuration, the hash of its bytes (16 bytes), and the files that a symlink leads out of the vault.
 
     Raises:
-        ProfileError: a configuration file is refused.
+        ProfileError: a configuration file is refused, or is there and cannot be read.
     """
     contents: dict[str, bytes | None] = {}
+    outside: list[Problem] = []
     for path in CONFIGURATION:
         try:
             contents[path] = root.read_bytes(path, most_bytes=CONFIGURATION_BYTES)
-        except FileError:
+        except MissingFileError:
             contents[path] = None
+        except PathEscapeError as error:
+            contents[path] = None
+            outside.append((path, None, "symlink-outside", "info", f"Not followed: {error.message}"))
+        except FileError as error:
+            # Going on without it would answer from another graph than the one configured.
+            raise ProfileError(error.message, {"file": path, "line": None, "key": None}) from error
     digest = hashlib.blake2b(digest_size=16)
     for path, data in contents.items():
         digest.update(f"{path}\0{-1 if data is None else len(data)}\0".encode())
         digest.update(data or b"")
-    return load_profile(contents.get), digest.digest()
+    return load_profile(contents.get), digest.digest(), outside
 
 
 def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progress: Progress | None) -> Refreshed:
@@ -90,8 +99,8 @@ def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progre
         BuildError: the folder cannot be listed.
     """
     clock = _Clock()
-    profile, profile_hash = read_profile(root)
-    stamps = scan(root, profile.skip_dirs)
+    profile, profile_hash, outside = read_profile(root)
+    stamps = _with(scan(root, profile.skip_dirs), outside)
     inputs_hash = _inputs_hash(profile_hash, stamps)
     clock.lap("stat")
     files = _read_by_build(stamps, profile)
@@ -102,12 +111,14 @@ def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progre
     clock.lap("merge")
     if progress:
         progress("link", 0, 1)
-    same = old is not None and not records_changed and not problems and old.inputs_hash == inputs_hash
+    unread = tuple(problems)
+    same = old is not None and not records_changed and old.unread == unread and old.inputs_hash == inputs_hash
     built = old.built if same and old else _build(records, _with(stamps, problems), profile)
     clock.lap("build")
     graph = with_mtimes(built.graph, stamps)
     clock.lap("mtimes")
-    return Refreshed(State(records, stamps, built, inputs_hash), graph, profile, not same, parsed, clock.phases_ms)
+    state = State(records, stamps, built, inputs_hash, unread)
+    return Refreshed(state, graph, profile, not same, parsed, clock.phases_ms)
 
 
 def preload() -> None:
@@ -151,12 +162,13 @@ def _read_by_build(stamps: Stamps, profile: Profile) -> pl.DataFrame:
 
 
 def _suspects(files: pl.DataFrame, old: State | None, touched: Collection[str]) -> pl.DataFrame:
-    """The files to read: all of them unless their stamps are known, else those that differ or were touched."""
+    """The files to read: all of them unless their stamps are known, else those that differ, were touched or unread."""
     if old is None or old.stamps is None:
         return files
     known = old.stamps.files.with_columns(known=pl.lit(value=True))
     joined = files.join(known, on=["path", "size_bytes", "mtime_ns"], how="left", maintain_order="left")
-    return joined.filter(pl.col("known").is_null() | pl.col("path").is_in(list(touched))).drop("known")
+    again = [*touched, *(path for path, *_ in old.unread)]
+    return joined.filter(pl.col("known").is_null() | pl.col("path").is_in(again)).drop("known")
 
 
 def _read(
@@ -187,14 +199,28 @@ def _read_batch(
     root: VaultRoot, paths: list[str], sizes: list[int], hashes: Mapping[str, bytes]
 ) -> tuple[RecordTable | None, list[Problem]]:
     contents, problems = read_files(root, paths, sizes)
-    changed = [
-        (path, data)
-        for path, data in zip(paths, contents, strict=True)
-        if data is not None and (not hashes or hashes.get(path) != content_hash(data))
-    ]
+    changed: list[tuple[str, bytes]] = []
+    unread: list[str] = []
+    for path, data in zip(paths, contents, strict=True):
+        if data is not None and (not hashes or hashes.get(path) != content_hash(data)):
+            changed.append((path, data))
+        elif data is None and path not in hashes:
+            unread.append(path)  # a note all the same; one that was read before keeps its record
+            changed.append((path, b""))
     if not changed:
         return None, problems
-    return _parse([path for path, _ in changed], [data for _, data in changed]), problems
+    part = _parse([path for path, _ in changed], [data for _, data in changed])
+    return _without_content(part, unread) if unread else part, problems
+
+
+def _without_content(records: RecordTable, paths: list[str]) -> RecordTable:
+    """The records with no body and no content hash for ``paths``: they are read as soon as that is possible."""
+    is_unread = pl.col("path").is_in(paths)
+    notes = records.notes.with_columns(
+        body=pl.when(is_unread).then(None).otherwise(pl.col("body")),
+        hash=pl.when(is_unread).then(pl.lit(b"")).otherwise(pl.col("hash")),
+    )
+    return replace(records, notes=notes)
 
 
 def _batches(sizes: list[int]) -> list[tuple[int, int]]:
@@ -225,7 +251,9 @@ def _with(stamps: Stamps, problems: list[Problem]) -> Stamps:
     if not problems:
         return stamps
     rows = pl.DataFrame(problems, schema=stamps.problems.schema, orient="row")
-    return Stamps(stamps.files, stamps.folders, stamps.aliases, pl.concat([stamps.problems, rows]))
+    return Stamps(
+        stamps.files, stamps.folders, stamps.aliases, pl.concat([stamps.problems, rows]).unique(maintain_order=True)
+    )
 
 
 class _Clock:

@@ -112,6 +112,8 @@ class Vault:
         Raises:
             VaultgraphError: nothing could be built yet; the reason of the failed build.
         """
+        if self._watcher:
+            self._watcher.settle()
         snapshot = self._snapshot
         # `is_dirty` is read before `_is_refreshing`: events leave the watcher only after the latter is set, so a change
         # that another thread is taking in makes this call wait for it.
@@ -173,7 +175,9 @@ class Vault:
         """
         with self._lock:
             if not self._loaded and self._cache:
-                self._cache = load_cache(self._cache)[1]  # whose file it is must be known before it is replaced
+                self._cache = load_cache(self._cache, self.root)[
+                    1
+                ]  # whose file it is must be known before it is replaced
             known, self._state, self._loaded = self._state, None, True
             try:
                 return self._attempt().report
@@ -184,7 +188,7 @@ class Vault:
         """Write the cache file where something is unsaved; one line about it, None without a cache."""
         with self._lock:
             if self._cache and self._state and self._unsaved and self._cache.is_writable:
-                self._cache = write_cache(self._cache, self._state)
+                self._cache = write_cache(self._cache, self._state, self.root)
             self._unsaved = False
             return self._cache.remark if self._cache else None
 
@@ -233,15 +237,15 @@ class Vault:
 
     def _refresh(self) -> Snapshot:
         """One pass over the folder; swaps the snapshot where anything changed. The lock is held."""
+        self._follow_replaced_folder()
         origin: Origin = "refreshed" if self._state else "built"
         if self._state is None and not self._loaded and self._cache:
-            self._state, self._cache = load_cache(self._cache)
+            self._state, self._cache = load_cache(self._cache, self.root)
             origin = "cache" if self._state else "built"
         self._loaded = True
-        self._follow_replaced_folder()
         try:
             done = refresh(self.root, self._state, self._touched, self._progress)
-        except (OSError, MemoryError, pl.exceptions.PolarsError) as error:
+        except (OSError, MemoryError, RecursionError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise BuildError(f"The vault could not be read: {type(error).__name__}: {error}") from error
         old, self._state = self._state, done.state
         self._unsaved = self._unsaved or done.changed
@@ -304,7 +308,8 @@ def _snapshot(generation: int, done: Refreshed, origin: Origin, cache: CacheFile
         relationships=done.graph.relationship_count,
         labels=label_counts(done.graph),
         types=dict(sorted(types.items(), key=lambda item: (-item[1], item[0]))),
-        counts=done.state.built.counts,
+        # Of files and notes the report has its own figures, which know of skipped ones.
+        counts={name: count for name, count in done.state.built.counts.items() if name not in ("files", "notes")},
         problems=done.state.built.problems,
         phases_ms=phases,
         origin=origin,

@@ -1,24 +1,28 @@
 """Watching the folder: which paths were written since the last time somebody asked.
 
-The only user of watchfiles. A daemon thread marks paths the moment an event arrives; it never reads a file. Changes in
-dot folders other than `.kglite` cost nothing, and the vault's own cache file is never an edit.
+The only user of watchfiles, whose event source is driven by a daemon thread here: fast while queries come, seldom while
+nobody asks. It marks paths the moment an event arrives and never reads a file. Changes in dot folders other than
+`.kglite` cost nothing, and the vault's own cache file is never an edit.
 """
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import Final, Literal
 
-from watchfiles import Change, watch
+from watchfiles._rust_notify import RustNotify  # the documented backend: `watchfiles.watch` cannot change its pace
 
 log = logging.getLogger(__name__)
 
-STEP_MS: Final = 10  # a burst is handed over once nothing new came for this long
-BURST_MS: Final = 50  # … or after this long at the latest
-TICK_MS: Final = 20  # the watcher wakes this often without events
-QUIET_TICKS: Final = 15  # about 0.3 s without an event: time for work in the background
-HEAL_TICKS: Final = 1500  # about 30 s of ticks between two stat passes that heal lost events
+BUSY_STEP_MS: Final = 1  # how often events are looked for while queries come
+IDLE_STEP_MS: Final = 25  # … and while nobody asks
+BUSY_S: Final = 10.0  # how long after a query the pace stays fast
+BURST_MS: Final = 50  # a burst of events is handed over after this long at the latest
+SETTLE_S: Final = 0.2  # a query never waits longer than this for events to come in
+QUIET_S: Final = 0.3  # no event for this long: time for work in the background
+HEAL_S: Final = 30.0  # between two stat passes that heal lost events
 
 WatchMode = Literal["auto", "poll", "off"]
 
@@ -37,8 +41,25 @@ class Watcher:
         self._touched: set[str] = set()
         self._is_dirty = False
         self._stop = threading.Event()
+        self._round = threading.Condition()  # notified when a look for events has ended
+        self._rounds = 0
+        self._busy_until = 0.0
+        self._is_lost = False  # the watch could not be set up, or broke
         self._thread = threading.Thread(target=self._run, name="vaultgraph-watch", daemon=True)
         self._thread.start()
+
+    def settle(self) -> None:
+        """Wait until every event that has reached this process is marked: an edit made before the call is then seen.
+
+        Takes a millisecond or two while queries come, IDLE_STEP_MS after a pause, SETTLE_S at the most.
+        """
+        self._busy_until = time.monotonic() + BUSY_S
+        if self._poll or self._is_lost:
+            return
+        with self._round:
+            # The look that is going on may be past the event; the one after it is not.
+            last = self._rounds + 2
+            self._round.wait_for(lambda: self._rounds >= last or self._is_lost, SETTLE_S)
 
     @property
     def is_dirty(self) -> bool:
@@ -69,42 +90,45 @@ class Watcher:
             self._follow()
         except (OSError, RuntimeError) as error:
             log.warning("watching %s stopped: %s; rebuild_graph or a restart finds later changes", self._folder, error)
-            self.mark()
+        self._is_lost = True
+        self.mark()
+        with self._round:
+            self._round.notify_all()
 
     def _follow(self) -> None:
-        batches = watch(
-            self._folder,
-            watch_filter=self._is_edit,
-            debounce=BURST_MS,
-            step=STEP_MS,
-            rust_timeout=TICK_MS,
-            yield_on_timeout=True,
-            stop_event=self._stop,
-            raise_interrupt=False,
-            ignore_permission_denied=True,
-            force_polling=True if self._poll else None,
-            recursive=True,
-        )
-        ticks, quiet = 0, -1
-        for batch in batches:
-            if batch:
-                self.mark(*(self._relative(path) for _, path in batch))
-                quiet = 0
-                continue
-            if ticks % HEAL_TICKS == 0:
-                # The first tick says that the watch is in place: what was written before it needs a stat pass.
-                self.mark()
-                quiet = 0
-            ticks += 1
-            quiet += quiet >= 0
-            if quiet == QUIET_TICKS:
-                quiet = -1
-                self._on_quiet()
+        folders = [str(self._folder)]
+        with RustNotify(folders, False, self._poll, 300, True, True) as source:  # noqa: FBT003 - it takes no keywords
+            self.mark()  # what was written before the watch was in place needs a stat pass
+            heal_at = time.monotonic() + HEAL_S
+            quiet_at: float | None = time.monotonic() + QUIET_S
+            while not self._stop.is_set():
+                now = time.monotonic()
+                step_ms = BUSY_STEP_MS if now < self._busy_until else IDLE_STEP_MS
+                events = source.watch(BURST_MS, step_ms, step_ms, self._stop)
+                if isinstance(events, set):
+                    self._take_in({path for _, path in events})
+                    quiet_at = now + QUIET_S
+                elif events == "signal":
+                    return
+                with self._round:
+                    self._rounds += 1
+                    self._round.notify_all()
+                if now >= heal_at:
+                    self.mark()
+                    heal_at, quiet_at = now + HEAL_S, now
+                if quiet_at is not None and now >= quiet_at:
+                    quiet_at = None
+                    self._on_quiet()
+
+    def _take_in(self, paths: set[str]) -> None:
+        edits = [self._relative(path) for path in paths if self._is_edit(path)]
+        if edits:
+            self.mark(*edits)
 
     def _relative(self, path: str) -> str:
         return PurePath(path).relative_to(self._folder).as_posix()
 
-    def _is_edit(self, _change: Change, path: str) -> bool:
+    def _is_edit(self, path: str) -> bool:
         try:
             parts = PurePath(path).relative_to(self._folder).parts
         except ValueError:
