@@ -1,6 +1,6 @@
 """Splitting a note into frontmatter and body, and the frontmatter's YAML into a node tree.
 
-First step of reading a note; `properties` turns the tree into cells. YAML 1.2 core rules decide what a plain scalar is
+First step of reading a note; `tree` turns the nodes into cells. YAML 1.2 core rules decide what a plain scalar is
 (`yes` and `off` are text), plus the date forms of Obsidian. The tree is composed by libyaml and never constructed into
 Python objects, so that every key keeps its line and its spelling. Nothing here knows what a key means.
 """
@@ -46,6 +46,7 @@ DATETIME_PARTS: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?"
     r"(Z|[+-][0-9]{2}:?[0-9]{2})?"
 )
+_LF: Final = 10
 _TAG_KINDS: Final = {f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null", "timestamp")}
 _PAIRS: Final = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _TEMPLATE: Final = re.compile(
@@ -61,7 +62,7 @@ class FrontmatterError(Exception):
         self.line, self.reason, self.severity = line, reason, severity
 
 
-class NoteHandler(BaseHandler):
+class _NoteHandler(BaseHandler):
     """The `---` fences of a note: only at the first character, and exactly three dashes."""
 
     FM_BOUNDARY = _OPEN
@@ -80,6 +81,29 @@ class NoteHandler(BaseHandler):
                 return text[opened.end() : at], text[closed.end() :]
             at = _next_fence(text, at)
         return "", text
+
+
+def front_of(data: bytes) -> tuple[str, int, int]:
+    """The YAML text of a note without BOM (UTF-8), its line ends LF; the byte at which the body starts; lines before.
+
+    The text is empty where there is no frontmatter or it says nothing.
+    """
+    if not data.startswith(b"---"):
+        return "", 0, 0
+    end = data.find(b"\n---\n", 3)
+    # Nearly every note has it this way; whatever else may close the frontmatter earlier goes the long way.
+    if end >= 0 and data[3] == _LF and data.find(b"\n---", 3) == end and b"\r" not in data[:end]:
+        source = data[4 : end + 1].decode()
+        return source, end + 5, source.count("\n") + 2
+    text = data.decode()
+    source, body = _HANDLER.split(text)
+    front = text[: len(text) - len(body)]
+    return with_plain_ends(source), len(front.encode()), line_count(front)
+
+
+def with_plain_ends(text: str) -> str:
+    """``text`` with LF for every line end."""
+    return text if "\r" not in text else text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 class _Composer(CSafeLoader):
@@ -163,6 +187,7 @@ def line_count(text: str) -> int:
     return text.count("\n") if "\r" not in text else sum(1 for _ in _RETURNS.finditer(text))
 
 
+_HANDLER: Final = _NoteHandler()
 _KINDS: Final[frozenset[Hashable]] = frozenset((TEXT, NULL, BOOLEAN, INTEGER, FLOAT, DATE, DATETIME))
 
 

@@ -85,7 +85,7 @@ class Lines:
     flags: dict[str, BoolArray]
 
 
-def split_lines(bodies: Sequence[str]) -> Lines:
+def split_lines(bodies: Sequence[str] | pl.Series) -> Lines:
     """One row a line of all ``bodies``, whose line ends are LF."""
     split = pl.Series("text", bodies, dtype=pl.String).str.split("\n")
     counts = split.list.len().to_numpy().astype(np.int64)

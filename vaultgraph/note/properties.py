@@ -1,272 +1,231 @@
-"""From the node tree of a frontmatter to property cells, tags and links.
+"""What the frontmatter of many notes states, as columns: property cells, links, tags, titles.
 
-Second step of reading a note. Nested maps flatten to dotted keys, lists give one cell an item, null gives none. Aliases
-of YAML are followed within a budget, so a small file cannot state a huge table. No key is special to the cells; only
-`tags`, `title`, `name` and `kg_skip` are looked at, and none of them is removed.
+Second step of reading a note. Most frontmatter is read by `flat`, the rest by `tree`; both fill the same columns. Equal
+scalars are one value, whose columns are made once. Only `tags`, `title`, `name` and `kg_skip` are looked at, and none
+of them is removed from the cells.
 """
 
-import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
-from vaultgraph.note.flat import Scalar, flat_entries
-from vaultgraph.note.frontmatter import (
-    BOOLEAN,
-    DATETIME_PARTS,
-    FLOAT,
-    INTEGER,
-    NULL,
-    TEXT,
-    FrontmatterError,
-    MappingNode,
-    ScalarNode,
-    SequenceNode,
-    compose,
-    days_of,
-    scalar_kind,
-)
+import numpy as np
+import polars as pl
+
+from vaultgraph.note.flat import FlatEntry, FlatReader
+from vaultgraph.note.frontmatter import BOOLEAN, NULL, TEXT
 from vaultgraph.note.patterns import is_tag_name
-from vaultgraph.note.records import ValueKind
+from vaultgraph.note.records import PROPERTIES
+from vaultgraph.note.tree import Tree, read_tree
+from vaultgraph.note.values import EMPTY_LIST, Native, native
 
 MOST_NODES: Final = 100_000  # YAML nodes looked at in one note, aliases counted each time
-MOST_DEPTH: Final = 64
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
-
-_TEXT: Final = int(ValueKind.TEXT)
 _LOOKED_AT: Final = frozenset(("tags", "title", "name", "kg_skip"))
 
 Cell = tuple[str, int, int, int | None, float | None, str | None, int]  # key, ordinal, kind, number, real, text, line
 
 
 @dataclass(slots=True)
+class Value:
+    """A scalar: ``code`` is its row in the table of values, -1 for null."""
+
+    kind: str
+    text: str
+    code: int
+    is_linked: bool  # a text with [[
+
+
+@dataclass(slots=True)
 class Stated:
     """What one frontmatter states; lines are 1-based lines of the file."""
 
-    cells: list[Cell] = field(default_factory=list[Cell])
-    texts: list[tuple[str, str, int]] = field(default_factory=list[tuple[str, str, int]])  # key, text with [[, line
-    tags: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
-    refused_tags: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
-    title: str | None = None
-    is_skipped: bool = False
-    nodes: int = field(default=0, compare=False)  # YAML nodes looked at
+    cells: list[Cell]
+    texts: list[tuple[str, str, int]]  # key, text with [[, line
+    tags: list[tuple[str, int]]
+    refused_tags: list[tuple[str, int]]
+    title: str | None
+    is_skipped: bool
 
 
 def stated_by(source: str) -> Stated:
-    """Everything the YAML text of a frontmatter states.
+    """Everything the YAML text of one frontmatter states.
 
     Raises: FrontmatterError for YAML that cannot be used (syntax, a key given twice, too large or too deep).
     """
-    stated, names = Stated(), dict[str, str]()
-    entries = flat_entries(source)
-    if entries is not None:
-        # row loop: the keys of one note
-        for key, line, scalar, items in entries:
-            if items is None:
-                _add_cell(stated, scalar[0], scalar[1], key, -1, line, line)
-            else:
-                _add_items(stated, key, line, items)
-            if key in _LOOKED_AT:
-                _look_at(stated, names, key, [scalar] if items is None else items, items is not None)
-    else:
-        root, source = compose(source)
-        if root is not None:
-            _add_map(stated, root, "", source, 0)
-        # row loop: the keys of one note
-        for key, value in root.value if root is not None else ():
-            if _key_of(key) in _LOOKED_AT:
-                is_list = isinstance(value, SequenceNode)
-                _look_at(stated, names, _key_of(key), _scalars(value.value if is_list else [value]), is_list)
-    stated.title = names.get("title") or names.get("name") or None
-    return stated
+    statements = Statements()
+    statements.add(0, source)
+    return Stated(
+        cells=statements.cells(),
+        texts=[row[1:] for row in statements.links],
+        tags=[(tag, line) for _, line, tag in statements.tags],
+        refused_tags=[(tag, line) for _, line, tag in statements.refused_tags],
+        title=statements.titles.get(0),
+        is_skipped=0 in statements.skipped,
+    )
 
 
-def _look_at(stated: Stated, names: dict[str, str], key: str, scalars: Sequence[Scalar], is_list: bool) -> None:
-    """The keys reading knows: one tag an entry of `tags`; a title, a name and `kg_skip` are no lists."""
-    # row loop: the entries of one key
-    for kind, value, line in scalars:
-        name = value.strip()
-        if key == "tags":
-            tag = name.removeprefix("#")
-            if kind != NULL and tag:
-                (stated.tags if is_tag_name(tag) else stated.refused_tags).append((tag, line))
-        elif is_list:
+@dataclass(slots=True)
+class _Cells:
+    """Property cells of all notes: the code of the value, the number of the key, ordinal and line of each."""
+
+    values: list[int] = field(default_factory=list[int])
+    keys: list[int] = field(default_factory=list[int])
+    ordinals: list[int] = field(default_factory=list[int])
+    lines: list[int] = field(default_factory=list[int])
+
+
+class Statements:
+    """Collects what notes state, note by note.
+
+    ``links``: note, key, text with ``[[``, line. ``tags`` and ``refused_tags``: note, line, tag. ``titles``: of notes
+    that state one. ``skipped``: notes with `kg_skip`. All in the order of notes and lines.
+    """
+
+    def __init__(self) -> None:
+        self.links: list[tuple[int, str, str, int]] = []
+        self.tags: list[tuple[int, int, str]] = []
+        self.refused_tags: list[tuple[int, int, str]] = []
+        self.titles: dict[int, str] = {}
+        self.skipped: set[int] = set()
+        self._flat = FlatReader(self._value)
+        self._values: dict[tuple[str, str], Value] = {}
+        self._natives: list[Native] = []  # by code
+        self._keys: dict[str, int] = {}  # number of each key
+        self._tag_names: dict[str, tuple[str, bool]] = {}  # of a text: the tag, and whether it may be one
+        self._cells = _Cells()
+        self._notes: list[int] = []
+        self._stops: list[int] = []  # how many cells there are after each of `_notes`
+
+    def add(self, note: int, source: str) -> None:
+        """Add what the YAML text of a frontmatter states; its line ends are LF.
+
+        Raises: FrontmatterError for YAML that cannot be used; nothing of it is added.
+        """
+        entries = self._flat.entries(source)
+        if entries is not None:
+            self._add_entries(note, entries)
+        else:
+            self._add_tree(note, read_tree(source, MOST_NODES))
+        self._notes.append(note)
+        self._stops.append(len(self._cells.lines))
+
+    def cells(self) -> list[Cell]:
+        """Every cell as plain values, for a single note."""
+        columns, keys = self._cells, list(self._keys)
+        rows = zip(columns.keys, columns.ordinals, columns.values, columns.lines, strict=True)
+        return [(keys[key], ordinal, *self._natives[code], line) for key, ordinal, code, line in rows]
+
+    def properties(self) -> pl.DataFrame:
+        """The table PROPERTIES."""
+        if not self._natives:
+            return PROPERTIES.to_frame()
+        values = dict(zip(("kind", "number", "real", "text"), zip(*self._natives, strict=True), strict=True))
+        cells = self._cells
+        codes = np.array(cells.values, dtype=np.uint32)
+        counts = np.diff(np.array(self._stops, dtype=np.int64), prepend=0)
+        columns = {
+            "note": pl.Series(np.repeat(np.array(self._notes, dtype=np.uint32), counts)),
+            "key": pl.Series(list(self._keys), dtype=pl.String).gather(np.array(cells.keys, dtype=np.uint32)),
+            "ordinal": pl.Series(cells.ordinals, dtype=pl.Int32),
+            "line": pl.Series(cells.lines, dtype=pl.Int32),
+        }
+        columns |= {name: pl.Series(found, dtype=PROPERTIES[name]).gather(codes) for name, found in values.items()}
+        return pl.DataFrame([columns[name].alias(name) for name in PROPERTIES.names()])
+
+    def _value(self, kind: str, text: str) -> Value:
+        value = self._values.get((kind, text))
+        if value is None:
+            code = -1 if kind == NULL else len(self._natives)
+            value = Value(kind, text, code, kind == TEXT and "[[" in text)
+            if kind != NULL:
+                self._natives.append(native(kind, text))
+            self._values[kind, text] = value
+        return value
+
+    def _add_entries(self, note: int, entries: Sequence[FlatEntry[Value]]) -> None:
+        columns, numbers = self._cells, self._keys
+        names: dict[str, str] = {}
+        # row loop: the keys of one note
+        for key, line, value, items, item_lines in entries:
+            if items is not None:
+                lines = item_lines or [line] * len(items)
+                self._add_items(note, key, line, items, lines)
+                if key == "tags":
+                    self._add_tags(note, items, lines)
+            elif value is not None and value.code >= 0:
+                columns.values.append(value.code)
+                columns.keys.append(numbers.setdefault(key, len(numbers)))
+                columns.ordinals.append(-1)
+                columns.lines.append(line)
+                if value.is_linked:
+                    self.links.append((note, key, value.text, line))
+                if key in _LOOKED_AT:
+                    self._look_at(note, names, key, value, line)
+        self._add_title(note, names)
+
+    def _add_items(self, note: int, key: str, line: int, items: Sequence[Value], lines: Sequence[int]) -> None:
+        codes = [value.code for value in items if value.code >= 0]
+        if not codes:
+            self._add_cell(key, -1, EMPTY_LIST, "", line)
             return
-        elif key == "kg_skip":
-            stated.is_skipped = kind == BOOLEAN and value[0] in "tT"
-        elif kind != NULL:
-            names[key] = name
+        columns, count = self._cells, len(codes)
+        columns.values += codes
+        columns.keys += [self._keys.setdefault(key, len(self._keys))] * count
+        columns.ordinals += range(count)
+        columns.lines += [line] * count
+        self.links += [(note, key, value.text, own) for value, own in zip(items, lines, strict=True) if value.is_linked]
 
+    def _add_cell(self, key: str, ordinal: int, kind: str, text: str, line: int) -> None:
+        columns = self._cells
+        columns.values.append(self._value(kind, text).code)
+        columns.keys.append(self._keys.setdefault(key, len(self._keys)))
+        columns.ordinals.append(ordinal)
+        columns.lines.append(line)
 
-def _scalars(nodes: Sequence[Any]) -> list[Scalar]:
-    return [(scalar_kind(node), str(node.value), _line(node)) for node in nodes if isinstance(node, ScalarNode)]
+    def _add_tree(self, note: int, tree: Tree) -> None:
+        names: dict[str, str] = {}
+        # row loop: the cells of one note
+        for key, ordinal, kind, text, line in tree.cells:
+            self._add_cell(key, ordinal, kind, text, line)
+        self.links += [(note, *link) for link in tree.links]
+        # row loop: the keys of one note
+        for key, scalars, is_list in tree.scalars:
+            if key not in _LOOKED_AT:
+                continue
+            values = [self._value(kind, text) for kind, text, _ in scalars]
+            if key == "tags":
+                self._add_tags(note, values, [line for *_, line in scalars])
+            elif not is_list and values:
+                self._look_at(note, names, key, values[0], scalars[0][2])
+        self._add_title(note, names)
 
+    def _look_at(self, note: int, names: dict[str, str], key: str, value: Value, line: int) -> None:
+        """The keys reading knows, where they have one scalar."""
+        if key == "tags":
+            self._add_tags(note, [value], [line])
+        elif value.code < 0:
+            return
+        elif key != "kg_skip":
+            names[key] = value.text.strip()
+        elif value.kind == BOOLEAN and value.text[0] in "tT":
+            self.skipped.add(note)
 
-def _add_items(stated: Stated, key: str, line: int, items: Sequence[Scalar]) -> None:
-    """A list of scalars from a frontmatter that needed no parser."""
-    ordinal = 0
-    # row loop: the items of one list
-    for kind, text, item_line in items:
-        ordinal += _add_cell(stated, kind, text, key, ordinal, line, item_line)
-    if ordinal == 0:
-        stated.cells.append((key, -1, ValueKind.EMPTY_LIST, None, None, None, line))
+    def _add_tags(self, note: int, values: Sequence[Value], lines: Sequence[int]) -> None:
+        # row loop: the entries of one `tags:`
+        for value, line in zip(values, lines, strict=True):
+            if value.code < 0:
+                continue
+            tag, is_name = self._tag_names.get(value.text) or self._tag_name(value.text)
+            if tag:
+                (self.tags if is_name else self.refused_tags).append((note, line, tag))
 
+    def _tag_name(self, text: str) -> tuple[str, bool]:
+        tag = text.strip().removeprefix("#")
+        self._tag_names[text] = found = tag, is_tag_name(tag)
+        return found
 
-def _add_map(stated: Stated, node: MappingNode, prefix: str, source: str, depth: int) -> None:
-    seen: set[str] = set()
-    _count(stated, node, depth)
-    # row loop: the keys of one map, within MOST_NODES
-    for key, value in node.value:
-        name, line = _key_of(key), _line(key)
-        if name in seen:
-            raise FrontmatterError(line, f"the key {name!r} is given twice")
-        seen.add(name)
-        full = prefix + name
-        if isinstance(value, ScalarNode):
-            _add_scalar(stated, value, full, -1, line)
-        elif isinstance(value, SequenceNode):
-            _add_list(stated, value, full, line, source, depth + 1)
-        elif _is_template(value):
-            text = source[value.start_mark.index : value.end_mark.index].strip()
-            stated.cells.append((full, -1, ValueKind.TEXT, None, None, text, line))
-        else:
-            _add_map(stated, value, full + ".", source, depth + 1)
-
-
-def _add_list(stated: Stated, node: SequenceNode, key: str, line: int, source: str, depth: int) -> None:
-    _count(stated, node, depth)
-    ordinal = 0
-    # row loop: the items of one list, within MOST_NODES
-    for item in node.value:
-        if isinstance(item, ScalarNode):
-            ordinal += _add_scalar(stated, item, key, ordinal, line)
-            continue
-        if _is_template(item):
-            text, kind = source[item.start_mark.index : item.end_mark.index].strip(), ValueKind.TEXT
-        else:
-            value = _plain_value(stated, item, key, line, depth + 1)
-            text, kind = json.dumps(value, ensure_ascii=False), ValueKind.JSON
-        stated.cells.append((key, ordinal, kind, None, None, text, line))
-        ordinal += 1
-    if ordinal == 0:
-        stated.cells.append((key, -1, ValueKind.EMPTY_LIST, None, None, None, line))
-
-
-def _add_scalar(stated: Stated, node: ScalarNode, key: str, ordinal: int, line: int) -> int:
-    """Adds one cell; how many were added (none for null)."""
-    stated.nodes += 1
-    if stated.nodes > MOST_NODES:
-        raise FrontmatterError(line, f"more than {MOST_NODES} values")
-    return _add_cell(stated, scalar_kind(node), str(node.value), key, ordinal, line, _line(node))
-
-
-def _add_cell(stated: Stated, kind: str, value: str, key: str, ordinal: int, line: int, own_line: int) -> int:
-    if kind == TEXT:
-        if "[[" in value:
-            stated.texts.append((key, value, own_line))
-        stated.cells.append((key, ordinal, _TEXT, None, None, value, line))
-        return 1
-    if kind == NULL:
-        return 0
-    stated.cells.append((key, ordinal, *_native(kind, value), line))
-    return 1
-
-
-def _native(kind: str, value: str) -> tuple[int, int | None, float | None, str | None]:
-    """Value kind, number, real and text of a scalar that is not null."""
-    match kind:
-        case "boolean":
-            return ValueKind.BOOLEAN, int(value[0] in "tT"), None, None
-        case "integer":
-            number = _integer(value)
-            if number is not None:
-                return ValueKind.INTEGER, number, None, None
-        case "float":
-            return ValueKind.FLOAT, None, _real(value), None
-        case "date":
-            return ValueKind.DATE, days_of(value), None, None
-        case "datetime":
-            moment = _moment(value)
-            if moment is not None:
-                return *moment, None, None
-        case _:
-            pass
-    return ValueKind.TEXT, None, None, value
-
-
-def _integer(value: str) -> int | None:
-    """None where the number does not fit 64 bits."""
-    if len(value) > 66:
-        return None
-    base = {"0o": 8, "0x": 16}.get(value[:2], 10)
-    number = int(value, base)
-    return number if -(2**63) <= number < 2**63 else None
-
-
-def _real(value: str) -> float:
-    word = value.lower().lstrip("+-")
-    if word == ".nan":
-        return math.nan
-    if word == ".inf":
-        return -math.inf if value[0] == "-" else math.inf
-    return float(value)
-
-
-def _moment(value: str) -> tuple[int, int] | None:
-    """Value kind and microseconds since 1970; a datetime without a zone counts as if it were UTC."""
-    found = DATETIME_PARTS.fullmatch(value)
-    if found is None:
-        return None
-    day, hour, minute, second, fraction, zone = found.groups()
-    zone = zone if zone is None or zone == "Z" or ":" in zone else f"{zone[:3]}:{zone[3:]}"
-    try:
-        moment = datetime.fromisoformat(f"{day}T{hour}:{minute}:{second or '00'}{zone or '+00:00'}")
-    except ValueError:
-        return None
-    micros = int((fraction or "0")[:6].ljust(6, "0"))
-    number = (moment - _EPOCH) // _MICROSECOND + micros
-    return (ValueKind.LOCAL_DATETIME if zone is None else ValueKind.UTC_DATETIME), number
-
-
-def _plain_value(stated: Stated, node: Any, key: str, line: int, depth: int) -> Any:
-    """A map or list inside a list as JSON-ready values; the links in it are noted."""
-    _count(stated, node, depth)
-    if isinstance(node, MappingNode):
-        return {_key_of(name): _plain_value(stated, value, key, line, depth + 1) for name, value in node.value}
-    if isinstance(node, SequenceNode):
-        return [_plain_value(stated, item, key, line, depth + 1) for item in node.value]
-    kind, value = scalar_kind(node), str(node.value)
-    if kind == NULL:
-        return None
-    if "[[" in value:
-        stated.texts.append((key, value, _line(node)))
-    if kind in {BOOLEAN, INTEGER, FLOAT}:
-        _, number, real, text = _native(kind, value)
-        native = bool(number) if kind == BOOLEAN else number if number is not None else real
-        return native if native is not None and (real is None or math.isfinite(real)) else text or value
-    return value
-
-
-def _key_of(node: Any) -> str:
-    return str(node.value) if isinstance(node, ScalarNode) else "?"
-
-
-def _line(node: Any) -> int:
-    return int(node.start_mark.line) + 2
-
-
-def _is_template(node: Any) -> bool:
-    """``{{date}}`` is YAML for a map whose key is a map: nobody means that."""
-    return isinstance(node, MappingNode) and len(node.value) == 1 and isinstance(node.value[0][0], MappingNode)
-
-
-def _count(stated: Stated, node: Any, depth: int) -> None:
-    stated.nodes += 1
-    if stated.nodes > MOST_NODES:
-        raise FrontmatterError(_line(node), f"more than {MOST_NODES} values")
-    if depth > MOST_DEPTH:
-        raise FrontmatterError(_line(node), f"nested deeper than {MOST_DEPTH} levels")
+    def _add_title(self, note: int, names: dict[str, str]) -> None:
+        title = names.get("title") or names.get("name")
+        if title:
+            self.titles[note] = title

@@ -13,18 +13,18 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.note.canvas import read_canvas
-from vaultgraph.note.frontmatter import FrontmatterError, NoteHandler, line_count
+from vaultgraph.note.frontmatter import FrontmatterError, front_of
 from vaultgraph.note.inline import TokenKind
 from vaultgraph.note.lines import IntArray
 from vaultgraph.note.links import link_rows, tag_rows
 from vaultgraph.note.patterns import WIKILINK
-from vaultgraph.note.properties import Cell, Stated, stated_by
+from vaultgraph.note.properties import Statements
 from vaultgraph.note.records import SCHEMAS, LinkSyntax, RecordTable, content_hash
 from vaultgraph.note.segments import find_segments
 from vaultgraph.note.tokens import find_tokens
 
-_HANDLER: Final = NoteHandler()
 _BOM: Final = b"\xef\xbb\xbf"
+_CANVAS: Final = ".canvas"
 
 
 def read_notes(paths: Sequence[str], contents: Sequence[bytes]) -> RecordTable:
@@ -34,42 +34,35 @@ def read_notes(paths: Sequence[str], contents: Sequence[bytes]) -> RecordTable:
     by path, and within a note by line and position.
     """
     order = sorted(range(len(paths)), key=paths.__getitem__)
-    batch = _Batch()
+    batch = _Batch([paths[position] for position in order], [contents[position] for position in order])
+    faulty = _not_text(batch.contents)
     # row loop: the files of the batch
-    for note, position in enumerate(order):
-        path, data = paths[position], contents[position]
-        is_canvas = path[-7:].lower() == ".canvas"
-        batch.notes.append((path, content_hash(data), len(data), is_canvas))
-        text = _decoded(data)
-        if text is None:
+    for note, (path, data) in enumerate(zip(batch.paths, batch.contents, strict=True)):
+        batch.hashes.append(content_hash(data))
+        if note in faulty:
             batch.add_problem(note, None, "not-utf8", "the file is not UTF-8; its content is not read")
-            batch.add_empty()
-        elif is_canvas:
-            _add_canvas(batch, note, text)
+        elif path[-7:].lower() == _CANVAS:
+            _add_canvas(batch, note, data)
         else:
-            _add_note(batch, note, text)
+            _add_note(batch, note, data)
     return _assembled(batch)
 
 
 @dataclass(slots=True)
 class _Batch:
-    """What the loop over files gathers, as columns or rows."""
+    """What the loop over files gathers, as columns or rows; files without a body have no row in ``owners``."""
 
-    notes: list[tuple[str, bytes, int, bool]] = field(default_factory=list[tuple[str, bytes, int, bool]])
-    skipped: list[bool] = field(default_factory=list[bool])
-    titles: list[str | None] = field(default_factory=list[str | None])
-    bodies: list[str | None] = field(default_factory=list[str | None])
-    body_lines: list[int] = field(default_factory=list[int])
-    scans: list[str] = field(default_factory=list[str])  # bodies and canvas cards, line ends LF
-    owners: list[int] = field(default_factory=list[int])  # the note of each scan
-    offsets: list[int] = field(default_factory=list[int])  # the line of the file on which it starts
-    cells: list[Cell] = field(default_factory=list[Cell])
-    cell_notes: list[int] = field(default_factory=list[int])
-    texts: list[tuple[int, str, str, int]] = field(default_factory=list[tuple[int, str, str, int]])
-    cards: list[tuple[int, int, int, str, str | None]] = field(
+    paths: list[str]
+    contents: list[bytes]
+    hashes: list[bytes] = field(default_factory=list[bytes])
+    owners: list[int] = field(default_factory=list[int])  # the note of each body
+    starts: list[int] = field(default_factory=list[int])  # the byte at which it starts
+    body_lines: list[int] = field(default_factory=list[int])  # and the line
+    statements: Statements = field(default_factory=Statements)
+    cards: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])  # note, line, text
+    card_links: list[tuple[int, int, int, str, str | None]] = field(
         default_factory=list[tuple[int, int, int, str, str | None]]
     )
-    tags: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
     problems: list[tuple[int, int | None, str, str, str]] = field(
         default_factory=list[tuple[int, int | None, str, str, str]]
     )
@@ -77,72 +70,77 @@ class _Batch:
     def add_problem(self, note: int, line: int | None, code: str, message: str, severity: str = "warning") -> None:
         self.problems.append((note, line, code, severity, message))
 
-    def add_empty(self) -> None:
-        """A file without a body."""
-        self.skipped.append(False)
-        self.titles.append(None)
-        self.bodies.append(None)
-        self.body_lines.append(1)
 
-
-def _decoded(data: bytes) -> str | None:
+def _not_text(contents: Sequence[bytes]) -> set[int]:
+    """Which of ``contents`` are not UTF-8; nearly always none, so all are looked at in one step first."""
     try:
-        return data.removeprefix(_BOM).decode("utf-8")
+        pl.Series(contents, dtype=pl.Binary).cast(pl.String)
+    except pl.exceptions.ComputeError:
+        return {note for note, data in enumerate(contents) if not _is_text(data)}
+    return set()
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
     except UnicodeDecodeError:
-        return None
+        return False
+    return True
 
 
-def _add_note(batch: _Batch, note: int, text: str) -> None:
-    source, body = _HANDLER.split(text)
-    stated = Stated()
+def _add_note(batch: _Batch, note: int, data: bytes) -> None:
+    start = len(_BOM) if data.startswith(_BOM) else 0
+    source, size, lines = front_of(data[start:] if start else data)
     if source:
+        refused = len(batch.statements.refused_tags)
         try:
-            stated = stated_by(_with_plain_ends(source))
+            batch.statements.add(note, source)
         except FrontmatterError as error:
             message = f"the frontmatter is not read: {error.reason}"
             batch.add_problem(note, error.line, "bad-frontmatter", message, error.severity)
-    batch.cells += stated.cells
-    batch.cell_notes += [note] * len(stated.cells)
-    batch.texts += [(note, key, value, line) for key, value, line in stated.texts]
-    batch.tags += [(note, line, tag) for tag, line in stated.tags]
-    for tag, line in stated.refused_tags:
-        batch.add_problem(note, line, "bad-tag", f"{tag!r} is not a tag: no blank space, comma or digits only", "info")
-    body_line = 1 + (line_count(text[: len(text) - len(body)]) if len(body) != len(text) else 0)
-    batch.skipped.append(stated.is_skipped)
-    batch.titles.append(stated.title)
-    batch.bodies.append(body)
-    batch.body_lines.append(body_line)
-    batch.scans.append(_with_plain_ends(body))
+        for _, line, tag in batch.statements.refused_tags[refused:]:
+            message = f"{tag!r} is not a tag: no blank space, comma or digits only"
+            batch.add_problem(note, line, "bad-tag", message, "info")
     batch.owners.append(note)
-    batch.offsets.append(body_line)
+    batch.starts.append(start + size)
+    batch.body_lines.append(1 + lines)
 
 
-def _with_plain_ends(text: str) -> str:
-    return text if "\r" not in text else text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _add_canvas(batch: _Batch, note: int, text: str) -> None:
-    batch.add_empty()
+def _add_canvas(batch: _Batch, note: int, data: bytes) -> None:
     try:
-        canvas = read_canvas(text)
+        canvas = read_canvas(data.removeprefix(_BOM).decode())
     except ValueError as error:
         batch.add_problem(note, None, "bad-canvas", f"the file is not a JSON Canvas: {error}")
         return
-    batch.cards += [(note, line, LinkSyntax.CANVAS, path, anchor) for path, anchor, line in canvas.files]
-    batch.cards += [(note, line, LinkSyntax.URL, address, None) for address, line in canvas.addresses]
-    for card, line in canvas.texts:
-        batch.scans.append(card)
-        batch.owners.append(note)
-        batch.offsets.append(line)
+    batch.card_links += [(note, line, LinkSyntax.CANVAS, path, anchor) for path, anchor, line in canvas.files]
+    batch.card_links += [(note, line, LinkSyntax.URL, address, None) for address, line in canvas.addresses]
+    batch.cards += [(note, line, card) for card, line in canvas.texts]
+
+
+def _bodies(batch: _Batch) -> pl.Series:
+    """The body of each of ``batch.owners``, verbatim."""
+    contents = pl.Series("body", batch.contents, dtype=pl.Binary).gather(batch.owners)
+    starts = pl.Series(batch.starts, dtype=pl.Int64)
+    return contents.to_frame().select(pl.col("body").bin.slice(starts).cast(pl.String))["body"]
+
+
+def _scanned(batch: _Batch, bodies: pl.Series) -> pl.Series:
+    """What is scanned for links: bodies with LF as line ends, then the cards of canvases."""
+    if bodies.str.contains("\r", literal=True).any():
+        bodies = bodies.str.replace_all("\r\n", "\n", literal=True).str.replace_all("\r", "\n", literal=True)
+    if not batch.cards:
+        return bodies
+    return pl.concat([bodies, pl.Series("body", [text for *_, text in batch.cards], dtype=pl.String)])
 
 
 def _assembled(batch: _Batch) -> RecordTable:
-    lines, segments = find_segments(batch.scans)
-    owners = np.array(batch.owners, dtype=np.uint32)
-    is_canvas = np.array([batch.notes[owner][3] for owner in batch.owners], dtype=np.bool_)
+    bodies = _bodies(batch)
+    lines, segments = find_segments(_scanned(batch, bodies))
+    owners = np.array([*batch.owners, *(note for note, *_ in batch.cards)], dtype=np.uint32)
+    is_canvas = np.arange(len(owners)) >= len(batch.owners)
     # a card is one string in its file: its lines are not lines of the file
-    starts = np.where(is_canvas, 0, lines.first[:-1] - np.array(batch.offsets, dtype=np.int64))
-    offsets = np.array(batch.offsets, dtype=np.int64)
+    offsets = np.array([*batch.body_lines, *(line for _, line, _ in batch.cards)], dtype=np.int64)
+    starts = np.where(is_canvas, 0, lines.first[:-1] - offsets)
 
     def placed(frame: pl.DataFrame, row: str) -> pl.DataFrame:
         """Adds ``note`` and the 1-based ``line`` of the file for the lines of the batch in column ``row``."""
@@ -158,12 +156,13 @@ def _assembled(batch: _Batch) -> RecordTable:
     headings, blocks = placed(segments.headings, "row"), placed(segments.blocks, "row")
     in_note = ~pl.col("body").is_in(np.flatnonzero(is_canvas))
     headings = headings.filter(in_note)
-    links = link_rows(pl.concat([_frontmatter_tokens(batch), tokens], how="diagonal") if batch.texts else tokens)
-    links = pl.concat([_card_links(batch), links], how="diagonal") if batch.cards else links
-    tags = pl.concat([_frontmatter_tags(batch), tag_rows(tokens).with_columns(is_inline=True)], how="diagonal")
+    stated = batch.statements
+    links = link_rows(pl.concat([_frontmatter_tokens(stated), tokens], how="diagonal") if stated.links else tokens)
+    links = pl.concat([_card_links(batch), links], how="diagonal") if batch.card_links else links
+    tags = pl.concat([_frontmatter_tags(stated), tag_rows(tokens).with_columns(is_inline=True)], how="diagonal")
     return RecordTable(
-        notes=_notes(batch, headings),
-        properties=_properties(batch),
+        notes=_notes(batch, headings, bodies),
+        properties=stated.properties(),
         links=_shaped(links, "links", ["note", "line"]),
         tags=_shaped(tags, "tags", ["note", "line"]),
         headings=_shaped(headings, "headings"),
@@ -192,9 +191,9 @@ def _sections(headings: pl.DataFrame, rows: IntArray, body_of: IntArray) -> pl.S
     return headings["text"].gather(index).alias("section")
 
 
-def _frontmatter_tokens(batch: _Batch) -> pl.DataFrame:
+def _frontmatter_tokens(stated: Statements) -> pl.DataFrame:
     schema = {"note": pl.UInt32, "property": pl.String, "text": pl.String, "line": pl.Int32}
-    texts = pl.DataFrame(batch.texts, schema=schema, orient="row")
+    texts = pl.DataFrame(stated.links, schema=schema, orient="row")
     raw = pl.col("name").str.strip_prefix("!").str.strip_prefix("[[").str.strip_suffix("]]")
     return (
         texts.with_columns(name=pl.col("text").str.extract_all(WIKILINK), text=_NOTHING)
@@ -212,35 +211,38 @@ def _frontmatter_tokens(batch: _Batch) -> pl.DataFrame:
 
 def _card_links(batch: _Batch) -> pl.DataFrame:
     schema = {"note": pl.UInt32, "line": pl.Int32, "syntax": pl.UInt8, "target": pl.String, "anchor": pl.String}
-    return pl.DataFrame(batch.cards, schema=schema, orient="row").with_columns(is_embed=pl.lit(False))
+    return pl.DataFrame(batch.card_links, schema=schema, orient="row").with_columns(is_embed=pl.lit(False))
 
 
-def _frontmatter_tags(batch: _Batch) -> pl.DataFrame:
+def _frontmatter_tags(stated: Statements) -> pl.DataFrame:
     schema = {"note": pl.UInt32, "line": pl.Int32, "tag": pl.String}
-    return pl.DataFrame(batch.tags, schema=schema, orient="row").with_columns(is_inline=pl.lit(False))
+    return pl.DataFrame(stated.tags, schema=schema, orient="row").with_columns(is_inline=pl.lit(False))
 
 
-def _properties(batch: _Batch) -> pl.DataFrame:
-    schema = SCHEMAS["properties"]
-    columns: list[Sequence[object]] = [batch.cell_notes, *zip(*batch.cells, strict=True)]
-    if not batch.cells:
-        return schema.to_frame()
-    order = ("note", "key", "ordinal", "kind", "number", "real", "text", "line")
-    return pl.DataFrame(
-        [pl.Series(name, column, dtype=schema[name]) for name, column in zip(order, columns, strict=True)]
-    )
-
-
-def _notes(batch: _Batch, headings: pl.DataFrame) -> pl.DataFrame:
+def _notes(batch: _Batch, headings: pl.DataFrame, bodies: pl.Series) -> pl.DataFrame:
     first = headings.filter(pl.col("text") != "").unique("note", keep="first")
-    heading_of: dict[int, str] = dict(zip(first["note"].to_list(), first["text"].to_list(), strict=True))
+    found: dict[int, str] = dict(zip(first["note"].to_list(), first["text"].to_list(), strict=True))
+    found |= batch.statements.titles
     titles = [
-        stated or heading_of.get(note) or path.rpartition("/")[2].rpartition(".")[0] or path
-        for note, ((path, *_), stated) in enumerate(zip(batch.notes, batch.titles, strict=True))
+        found.get(note) or path.rpartition("/")[2].rpartition(".")[0] or path for note, path in enumerate(batch.paths)
     ]
-    paths, hashes, sizes, canvases = zip(*batch.notes, strict=True) if batch.notes else ((), (), (), ())
-    columns = (paths, hashes, sizes, canvases, batch.skipped, titles, batch.bodies, batch.body_lines)
-    schema = SCHEMAS["notes"]
-    return pl.DataFrame(
-        [pl.Series(name, column, dtype=schema[name]) for name, column in zip(schema.names(), columns, strict=True)]
-    )
+    count = len(batch.paths)
+    is_skipped = np.zeros(count, dtype=np.bool_)
+    is_skipped[list(batch.statements.skipped)] = True
+    body_lines = np.ones(count, dtype=np.int32)
+    body_lines[batch.owners] = batch.body_lines
+    if len(bodies) < count:
+        rows = np.full(count, len(bodies), dtype=np.int64)
+        rows[batch.owners] = np.arange(len(bodies))
+        bodies = bodies.extend_constant(None, 1).gather(rows)
+    columns: dict[str, object] = {
+        "path": batch.paths,
+        "hash": batch.hashes,
+        "size_bytes": [len(data) for data in batch.contents],
+        "is_canvas": [path[-7:].lower() == _CANVAS for path in batch.paths],
+        "is_skipped": is_skipped,
+        "title": titles,
+        "body": bodies,
+        "body_line": body_lines,
+    }
+    return pl.DataFrame(columns, schema=SCHEMAS["notes"])

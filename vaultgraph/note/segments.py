@@ -36,7 +36,7 @@ class Segments:
     references: Mapping[int, Mapping[str, tuple[str, str]]]
 
 
-def find_segments(bodies: Sequence[str], *, exact_only: bool = False) -> tuple[Lines, Segments]:
+def find_segments(bodies: Sequence[str] | pl.Series, *, exact_only: bool = False) -> tuple[Lines, Segments]:
     """The lines and the inline text of all ``bodies``, whose line ends are LF.
 
     ``exact_only`` reads every body by its exact block structure, which is slow; the two ways are held against each
