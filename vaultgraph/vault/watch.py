@@ -22,6 +22,7 @@ BUSY_S: Final = 10.0  # how long after a query the pace stays fast
 BURST_MS: Final = 50  # a burst of events is handed over after this long at the latest
 SETTLE_S: Final = 0.2  # a query never waits longer than this for events to come in
 QUIET_S: Final = 0.3  # no event for this long: time for work in the background
+RESTART_S: Final = 0.5  # between a watch that broke and the next one
 HEAL_S: Final = 30.0  # between two stat passes that heal lost events
 
 WatchMode = Literal["auto", "poll", "off"]
@@ -63,8 +64,8 @@ class Watcher:
 
     @property
     def is_dirty(self) -> bool:
-        """Whether anything was written since the last `take`."""
-        return self._is_dirty
+        """Whether anything was written since the last `take`, or nobody can tell."""
+        return self._is_dirty or self._is_lost
 
     def mark(self, *paths: str) -> None:
         """Mark paths as written; without any, ask for a stat pass."""
@@ -86,19 +87,27 @@ class Watcher:
         self._thread.join(2.0)
 
     def _run(self) -> None:
-        try:
-            self._follow()
-        except (OSError, RuntimeError) as error:
-            log.warning("watching %s stopped: %s; rebuild_graph or a restart finds later changes", self._folder, error)
-        self._is_lost = True
-        self.mark()
-        with self._round:
-            self._round.notify_all()
+        """Follow the folder; a watch that breaks (on a name that is not UTF-8, say) is set up anew."""
+        said = ""
+        while not self._stop.is_set():
+            try:
+                self._follow()
+            except (OSError, RuntimeError) as error:
+                if said != str(error):
+                    said = str(error)
+                    log.warning(
+                        "watching %s broke off: %s; until it goes on, each call looks itself", self._folder, said
+                    )
+            self._is_lost = True
+            with self._round:
+                self._round.notify_all()
+            self._stop.wait(RESTART_S)
 
     def _follow(self) -> None:
         folders = [str(self._folder)]
-        with RustNotify(folders, False, self._poll, 300, True, True) as source:  # noqa: FBT003 - it takes no keywords
+        with RustNotify(folders, False, self._poll, 300, True, True) as source:
             self.mark()  # what was written before the watch was in place needs a stat pass
+            self._is_lost = False
             heal_at = time.monotonic() + HEAL_S
             quiet_at: float | None = time.monotonic() + QUIET_S
             while not self._stop.is_set():
