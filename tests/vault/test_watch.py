@@ -1,6 +1,8 @@
 """Following edits: what is marked, what is not, and that a query after an edit sees it."""
 
+import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -82,3 +84,14 @@ def test_a_watched_vault_saves_its_cache_in_the_background_and_at_the_end(folder
     with vaultgraph.open(folder) as vault:
         assert vault.report.origin == "cache"
         assert vault.report.notes == 2
+
+
+def test_a_name_that_is_not_utf8_does_not_end_the_watch(folder: Path):
+    with vaultgraph.open(folder, cache=None, watch="auto") as vault:
+        assert vault.query("MATCH (n:Note) RETURN count(*)").rows == [(0,)]
+        for number in range(1, 4):
+            (folder / os.fsdecode(b"bad\xff%d.md" % number)).write_text("x")
+            (folder / f"{number}.md").write_text("x")
+            deadline = time.monotonic() + PATIENCE_S
+            while vault.query("MATCH (n:Note) RETURN count(*)").rows != [(number,)]:
+                assert time.monotonic() < deadline, "the edit was never seen"
