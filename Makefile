@@ -5,11 +5,12 @@ VAULT ?= fixtures/handbook
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+MAKEFLAGS += --no-print-directory
 
 .PHONY: serve test check bench clean
 
 serve: $(VENV)/.serve
-	@$(BIN)/vaultgraph --vault "$(VAULT)" $(ARGS)
+	@exec $(BIN)/vaultgraph --vault "$(VAULT)" $(ARGS)
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(ARGS)
@@ -27,7 +28,7 @@ clean:
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("vaultgraph needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12 …") if sys.version_info < (3, 11) else None'
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV) >&2
 
 # stdout belongs to the protocol when serving, so installing speaks on stderr.
 $(VENV)/.serve: pyproject.toml | $(VENV)/bin/python

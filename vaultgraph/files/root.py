@@ -57,12 +57,12 @@ class VaultRoot:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Hold the folder ``path`` open.
+        """Hold the folder ``path`` open; a leading ``~`` is the user's home.
 
         Raises:
             SettingsError: it does not exist, is not a folder, or may not be read.
         """
-        asked = os.fspath(path)
+        asked = os.path.expanduser(os.fspath(path))  # noqa: PTH111 -- a shell may leave the tilde to us
         try:
             resolved = Path(asked).resolve(strict=True)
             handle = os.open(resolved, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -10,7 +10,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
@@ -51,7 +50,7 @@ def open_vault(
         ProfileError: the vault's configuration is refused (with ``build``).
         BuildError: the folder cannot be listed (with ``build``).
     """
-    root = VaultRoot.open(Path(path).expanduser())
+    root = VaultRoot.open(path)
     vault = Vault(root, choose_cache(root.path, cache), watch=watch, progress=progress)
     if build:
         try:
