@@ -15,10 +15,9 @@ from vaultgraph.cypher.execute.fetch import (
     column_values,
     concat,
     from_values,
-    group_codes,
-    sort_order,
     take,
 )
+from vaultgraph.cypher.execute.grouping import group_codes, sort_order
 from vaultgraph.cypher.execute.pattern_runner import PlannedPatterns
 from vaultgraph.cypher.execute.scalar import compile_scalar
 from vaultgraph.cypher.functions.aggregate_rows import aggregate
@@ -228,7 +227,7 @@ def test_stacking_is_adding_lists(first: list[object], second: list[object]) -> 
 @given(st.lists(st.tuples(MIXED, st.none() | INTEGERS, st.none() | FLOATS), max_size=8))
 def test_grouping_follows_group_keys(rows: list[tuple[object, object, object]]) -> None:
     columns = [from_values([row[place] for row in rows]) for place in range(3)]
-    codes, first_rows = group_codes(columns, len(rows))
+    codes, first_rows = group_codes(columns, len(rows), Budget())
     keys = [tuple(group_key(cell) for cell in row) for row in rows]
     expected: dict[object, int] = {}
     assert codes.tolist() == [expected.setdefault(key, len(expected)) for key in keys]
@@ -239,7 +238,7 @@ def test_grouping_follows_group_keys(rows: list[tuple[object, object, object]]) 
 @given(CELLS, st.booleans())
 def test_sorting_is_stable_and_follows_order_keys(values: list[object], descending: bool) -> None:
     for column in both(values):
-        order = sort_order([column], [descending], len(values)).tolist()
+        order = sort_order([column], [descending], len(values), Budget()).tolist()
         assert order == sorted(range(len(values)), key=lambda row: order_key(values[row]), reverse=descending) or (
             descending and order == descending_order(values)
         )
@@ -265,7 +264,7 @@ def test_aggregates_of_typed_and_mixed_columns_agree(name: str, distinct: bool, 
     answers: list[object] = []
     for column in both(values):
         try:
-            made = column_values(aggregate(name, distinct, column, [], groups, 4, context()))
+            made = column_values(aggregate(name, distinct, column, [], groups, 4, context(), (0, 0)))
             answers.append([None if one is None else group_key(one) for one in made])
         except EvaluationError as error:
             answers.append(error.reason)

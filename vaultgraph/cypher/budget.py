@@ -1,4 +1,4 @@
-"""The limits of one running query: a deadline, a cap of intermediate rows, and cancelling.
+"""The limits of one running query: a deadline, caps of intermediate rows and bytes, and cancelling.
 
 Operators call `check` between steps and inside loops; nothing else stops a query.
 """
@@ -12,18 +12,20 @@ from vaultgraph.errors import BudgetError
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """``deadline`` is on the monotonic clock in seconds, or None; ``most_rows`` caps the rows of one operator."""
+    """``deadline`` is on the monotonic clock in seconds, or None; ``most_rows`` caps the rows of one operator,
+    ``most_bytes`` what one operator or function makes (an estimate: several live at once)."""
 
     deadline: float | None = None
     most_rows: int = 20_000_000
+    most_bytes: int = 512_000_000
     cancelled: Event = field(default_factory=Event)
     timeout_ms: int | None = None
 
-    def check(self, rows: int = 0) -> None:
-        """Go on, or raise: call it with the number of rows about to be made.
+    def check(self, rows: int = 0, size: int = 0) -> None:
+        """Go on, or raise: call it with the number of rows about to be made, and about how many bytes they take.
 
         Raises:
-            BudgetError: the caller cancelled, the deadline has passed, or ``rows`` is over the cap.
+            BudgetError: the caller cancelled, the deadline has passed, or ``rows`` or ``size`` is over its cap.
         """
         if self.cancelled.is_set():
             raise BudgetError("The query was cancelled.")
@@ -31,6 +33,11 @@ class Budget:
             raise BudgetError(
                 f"The query needs {rows:,} intermediate rows, over the cap of {self.most_rows:,}. "
                 "Start from fewer nodes (a label with a property), bound variable-length patterns, or add LIMIT."
+            )
+        if size > self.most_bytes:
+            raise BudgetError(
+                f"The query needs more than {self.most_bytes // 1_000_000:,} MB for one of its steps. Start from fewer "
+                "nodes, keep only what is needed (a property instead of whole texts or lists), or add LIMIT earlier."
             )
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise BudgetError(

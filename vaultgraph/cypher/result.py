@@ -51,7 +51,7 @@ class Result:
     def _cells(self, column: BoundColumn) -> list[object]:
         if isinstance(column, ValueColumn):
             return column.series.to_list()
-        return materialize_all(column_values(column, self.graph), self.graph)
+        return materialize_all(column_values(column), self.graph)
 
     def to_dicts(self) -> list[dict[str, object]]:
         """Every row as a map from column to value."""

@@ -18,8 +18,10 @@ from vaultgraph.cypher.execute.bindings import (
 )
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate
-from vaultgraph.cypher.execute.fetch import concat, group_codes, take, take_rows
+from vaultgraph.cypher.execute.fetch import concat, take, take_rows
+from vaultgraph.cypher.execute.grouping import group_codes
 from vaultgraph.cypher.operators import Join, Optional
+from vaultgraph.errors import BudgetError
 from vaultgraph.graph.columns import Ids
 
 
@@ -28,7 +30,7 @@ def join(plan: Join, left: Bindings, right: Bindings, context: Context) -> Bindi
     if plan.equal:
         left_rows, right_rows = _equal_pairs(plan, left, right, context)
     else:
-        context.budget.check(left.height * right.height)
+        _check_pairs(left, right, left.height * right.height, context)
         left_rows = np.repeat(np.arange(left.height, dtype=np.int64), right.height)
         right_rows = np.tile(np.arange(right.height, dtype=np.int64), left.height)
     first = left if left.height == len(left_rows) and right.height == 1 else take_rows(left, left_rows)
@@ -36,12 +38,22 @@ def join(plan: Join, left: Bindings, right: Bindings, context: Context) -> Bindi
     return Bindings(len(left_rows), {**first.columns, **second.columns})
 
 
+def _check_pairs(left: Bindings, right: Bindings, count: int, context: Context) -> None:
+    if count > context.budget.most_rows and left.height > 1 and right.height > 1:
+        raise BudgetError(
+            f"{left.height:,} rows beside {right.height:,} rows make {count:,}, over the cap of "
+            f"{context.budget.most_rows:,}: nothing joins them. Join them by a relationship or by an equality such as "
+            "a.key = b.key, or make one side smaller first: WITH … LIMIT."
+        )
+    context.budget.check(count, 8 * count * (len(left.columns) + len(right.columns)))
+
+
 def _equal_pairs(plan: Join, left: Bindings, right: Bindings, context: Context) -> tuple[Ids, Ids]:
     """The pairs of rows whose keys fall into one group; the filter above decides where ``=`` is stricter."""
     lefts = [evaluate(expression, left, context) for expression, _ in plan.equal]
     rights = [evaluate(expression, right, context) for _, expression in plan.equal]
     both = [concat([one, other]) for one, other in zip(lefts, rights, strict=True)]
-    codes, _ = group_codes(both, left.height + right.height, context.graph)
+    codes, _ = group_codes(both, left.height + right.height, context.budget)
     left_rows = np.flatnonzero(~_any_null(lefts, left.height))
     right_rows = np.flatnonzero(~_any_null(rights, right.height))
     right_codes = codes[left.height + right_rows]
@@ -50,7 +62,7 @@ def _equal_pairs(plan: Join, left: Bindings, right: Bindings, context: Context) 
     starts = np.searchsorted(sorted_codes, codes[left_rows], side="left")
     counts = np.searchsorted(sorted_codes, codes[left_rows], side="right") - starts
     total = int(counts.sum())
-    context.budget.check(total)
+    _check_pairs(left, right, total, context)
     slots = np.arange(total, dtype=np.int64) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
     return np.repeat(left_rows, counts), right_rows[order[slots]]
 

@@ -43,7 +43,8 @@ def hops_from(tables: Sequence[RelationshipTable], direction: Direction, ids: Id
         BudgetError: they are more than the budget allows.
     """
     if len(ids) > _FEW:
-        budget.check(_count(tables, direction, ids))
+        count = _count(tables, direction, ids)
+        budget.check(count, 24 * count)
     parts: list[Hops] = []
     for table in tables:
         if direction != "in":
@@ -96,6 +97,7 @@ def expand(plan: Expand, bindings: Bindings, context: Context) -> Bindings:
         kept = fitting if kept is None else kept & fitting
     if kept is not None and not kept.all():
         positions, neighbours, relationships = positions[kept], neighbours[kept], relationships[kept]
+    context.budget.check(len(positions), 8 * len(positions) * len(bindings.columns))
     columns = dict(take_rows(bindings, positions).columns)
     if not plan.is_bound:
         columns[plan.target] = NodeColumn(neighbours)

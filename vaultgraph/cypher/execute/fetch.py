@@ -1,11 +1,11 @@
-"""Columns as a whole: to and from Python values, gathering rows, stacking, filtering, grouping and sorting.
+"""Columns as a whole: to and from Python values, gathering rows, stacking and filtering.
 
 The four column shapes are told apart here, so that operators and kernels need not. Nothing here reads the graph.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Final
 
 import numpy as np
@@ -21,15 +21,16 @@ from vaultgraph.cypher.execute.bindings import (
     ValueColumn,
 )
 from vaultgraph.cypher.syntax import Span
-from vaultgraph.cypher.values import NodeRef, RelationshipRef, group_key, is_list, order_key, type_name
+from vaultgraph.cypher.values import NodeRef, RelationshipRef, is_list, type_name
 from vaultgraph.errors import EvaluationError
 from vaultgraph.graph.columns import Ids
-from vaultgraph.graph.graph import Graph
 
 LOCAL_DATETIME: Final = pl.Datetime("us")
 UTC_DATETIME: Final = pl.Datetime("us", "UTC")
 
 _MOST_COPIED_ITEMS: Final = 100_000
+_MOST_COPIED_TEXT: Final = 100_000_000  # characters; longer texts stay the Python objects they are, which rows share
+_MOST_TYPED_ITEMS: Final = 10_000_000
 _DTYPES: Final[dict[type, pl.DataType]] = {
     bool: pl.Boolean(),
     int: pl.Int64(),
@@ -55,8 +56,8 @@ def nulls(height: int) -> ValueColumn:
     return ValueColumn(pl.repeat(None, height, dtype=pl.Null, eager=True))
 
 
-def column_values(column: BoundColumn, _graph: Graph | None = None) -> list[object]:
-    """The cells as engine values (NodeRef, RelationshipRef, plain values), None for null; the graph is not needed."""
+def column_values(column: BoundColumn) -> list[object]:
+    """The cells as engine values (NodeRef, RelationshipRef, plain values), None for null."""
     match column:
         case NodeColumn():
             # row loop: one small object a node, by request of an operator that works on Python values
@@ -72,7 +73,7 @@ def column_values(column: BoundColumn, _graph: Graph | None = None) -> list[obje
 
 def from_values(values: list[object]) -> BoundColumn:
     """The narrowest column that holds engine values: typed where all cells but nulls have one type, references as
-    ids, lists of one plain type as List; else an ObjectColumn of the very list."""
+    ids, lists of one plain type as List; else, and where a copy would be huge, an ObjectColumn of the very list."""
     kinds = {type(value) for value in values}
     kinds.discard(type(None))
     if not kinds:
@@ -88,12 +89,16 @@ def from_values(values: list[object]) -> BoundColumn:
     if kind is list:
         return _from_lists(values)
     dtype = _dtype_of(kind, values)
-    return ObjectColumn(values) if dtype is None else ValueColumn(pl.Series(values, dtype=dtype))
+    if dtype is None or (kind is str and _is_much_text(values)):
+        return ObjectColumn(values)
+    return ValueColumn(pl.Series(values, dtype=dtype))
 
 
 def from_constant(value: object, height: int) -> BoundColumn:
     """A column of ``height`` times the same value."""
     match from_values([value]):
+        case ValueColumn(series) if isinstance(series.dtype, pl.List) and _is_long(value, height):
+            return ObjectColumn([value] * height)
         case ValueColumn(series):
             return ValueColumn(series.new_from_index(0, height))
         case NodeColumn(ids):
@@ -104,6 +109,15 @@ def from_constant(value: object, height: int) -> BoundColumn:
             return ObjectColumn([value] * height)
 
 
+def _is_long(value: object, height: int) -> bool:
+    return is_list(value) and len(value) * height > _MOST_COPIED_ITEMS
+
+
+def _is_much_text(values: Iterable[object]) -> bool:
+    lengths = (len(value) for value in values if isinstance(value, str))
+    return any(total > _MOST_COPIED_TEXT for total in accumulate(lengths))
+
+
 def _dtype_of(kind: type, values: Sequence[object]) -> pl.DataType | None:
     if kind is datetime:
         aware = {value.tzinfo is not None for value in values if isinstance(value, datetime)}
@@ -112,13 +126,19 @@ def _dtype_of(kind: type, values: Sequence[object]) -> pl.DataType | None:
 
 
 def _from_lists(values: list[object]) -> BoundColumn:
+    if sum(len(value) for value in values if is_list(value)) > _MOST_TYPED_ITEMS:
+        return ObjectColumn(values)
     items = list(chain.from_iterable(value for value in values if is_list(value)))
     kinds = {type(item) for item in items}
     kinds.discard(type(None))
     if len(kinds) > 1:
         return ObjectColumn(values)
     dtype = _dtype_of(kinds.pop(), items) if kinds else pl.Null()
-    return ObjectColumn(values) if dtype is None else ValueColumn(pl.Series(values, dtype=pl.List(dtype)))
+    return (
+        ObjectColumn(values)
+        if dtype is None or (dtype == pl.String and _is_much_text(items))
+        else ValueColumn(pl.Series(values, dtype=pl.List(dtype)))
+    )
 
 
 def take(column: BoundColumn, positions: Ids) -> BoundColumn:
@@ -231,74 +251,3 @@ def filter_rows(column: BoundColumn, text: str, span: Span) -> npt.NDArray[np.bo
         if value is not None and not isinstance(value, bool):
             raise EvaluationError(f"A condition must be true, false or null, not {type_name(value)}.", text, *span)
     return np.array([value is True for value in values], dtype=np.bool_)
-
-
-def group_codes(columns: Sequence[BoundColumn], height: int, _graph: Graph | None = None) -> tuple[Ids, Ids]:
-    """Which group each row is in: (codes ``int64[height]``, first row of each group ``int64[groups]``).
-
-    Groups are numbered in the order they first appear. Rows are in one group where every column is equal, null with
-    null, 1 with 1.0, NaN with NaN. Without columns all rows are one group.
-    """
-    if not height:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    if not columns:
-        return np.zeros(height, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    keys = {f"key {number}": _group_series(column) for number, column in enumerate(columns)}
-    frame = pl.DataFrame(keys).with_row_index("row")
-    groups = frame.group_by(list(keys), maintain_order=True).agg("row")["row"]
-    rows = groups.explode(empty_as_null=False).to_numpy()
-    codes = np.empty(height, dtype=np.int64)
-    codes[rows] = np.repeat(np.arange(len(groups), dtype=np.int64), groups.list.len().to_numpy())
-    return codes, groups.list.first().to_numpy().astype(np.int64)
-
-
-def _group_series(column: BoundColumn) -> pl.Series:
-    match column:
-        case NodeColumn(ids) | RelationshipColumn(ids):
-            return pl.Series(ids)
-        case ValueColumn(series):
-            return pl.repeat(0, len(series), eager=True) if series.dtype == pl.Null else series
-        case ObjectColumn(values):
-            codes: dict[object, int] = {}
-            # row loop: cells are Python objects
-            return pl.Series([codes.setdefault(group_key(value), len(codes)) for value in values], dtype=pl.Int64)
-
-
-def sort_order(columns: Sequence[BoundColumn], descending: Sequence[bool], height: int) -> Ids:
-    """The row numbers in sorted order, ``int64[height]``: by the first column, ties by the next, then as they came.
-
-    Order across types is that of `values.order_key`; nulls are last ascending, first descending.
-    """
-    if not columns or height < 2:
-        return np.arange(height, dtype=np.int64)
-    frame = pl.DataFrame({f"key {number}": _sort_series(column) for number, column in enumerate(columns)})
-    flags = list(descending)
-    order = pl.arg_sort_by(
-        frame.columns, descending=flags, nulls_last=[not flag for flag in flags], maintain_order=True
-    )
-    return frame.select(order.alias("order"))["order"].to_numpy().astype(np.int64)
-
-
-def _sort_series(column: BoundColumn) -> pl.Series:
-    match column:
-        case NodeColumn(ids) | RelationshipColumn(ids):
-            series = pl.Series(ids)
-            return series.set(series < 0, None)
-        case ValueColumn(series) if series.dtype == pl.Null:
-            return pl.repeat(0, len(series), eager=True)
-        case ValueColumn(series) if not isinstance(series.dtype, pl.List):
-            return series
-        case ValueColumn(series):
-            codes, first_rows = group_codes([column], len(series))
-            distinct = series.gather(first_rows).to_list()
-            return _ranks([order_key(value) for value in distinct]).gather(codes)
-        case ObjectColumn(values):
-            return _ranks([order_key(value) for value in values])
-
-
-def _ranks(keys: list[tuple[object, ...]]) -> pl.Series:
-    """The dense rank of each key. Row loop: cells are Python objects."""
-    rank_of: dict[tuple[object, ...], int] = {}
-    for key in sorted(keys):  # type: ignore[type-var]
-        rank_of.setdefault(key, len(rank_of))
-    return pl.Series([rank_of[key] for key in keys], dtype=pl.Int64)

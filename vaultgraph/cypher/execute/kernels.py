@@ -133,6 +133,17 @@ def _nulled(series: pl.Series, known: Flags) -> pl.Series:
     return series if known.all() else series.set(pl.Series(~known), None)
 
 
+def text_bytes(operand: Operand, height: int) -> int:
+    """About how many bytes the texts of ``height`` rows take; 0 of what is no text."""
+    match operand:
+        case ValueColumn(series) if series.dtype == pl.String:
+            return int(series.str.len_bytes().sum() or 0)
+        case Constant(str() as text):
+            return len(text) * height
+        case _:
+            return 0
+
+
 def calculate(operator: str, left: Operand, right: Operand, height: int) -> ValueColumn | None:
     """``+ - * / %`` of two numeric columns, or ``+`` and ``||`` of two text columns."""
     if is_null_operand(left) or is_null_operand(right):

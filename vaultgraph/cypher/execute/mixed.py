@@ -14,7 +14,7 @@ from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.execute.bindings import BoundColumn, ObjectColumn, ValueColumn
 from vaultgraph.cypher.execute.fetch import concat, from_values, take
 from vaultgraph.cypher.execute.operand import Constant, Operand
-from vaultgraph.cypher.execute.rows import cells_of, map_rows
+from vaultgraph.cypher.execute.rows import cells_of, map_rows, watched
 from vaultgraph.cypher.value_operators import is_member
 from vaultgraph.cypher.values import NodeRef, RelationshipRef, group_key, is_list
 from vaultgraph.graph.columns import Ids
@@ -22,7 +22,6 @@ from vaultgraph.graph.columns import Ids
 _PARTED: Final = frozenset({type(None), bool, int, float, str, date, datetime, NodeRef, RelationshipRef})
 _FEW_ROWS: Final = 32  # below, cutting costs more than the loop
 _FEW_ITEMS: Final = 8
-_ROWS_BETWEEN_CHECKS: Final = 2048
 
 PartKernel = Callable[[Sequence[Operand], int], BoundColumn | None]
 
@@ -100,9 +99,7 @@ def in_lists(left: Operand, lists: list[object], budget: Budget) -> BoundColumn:
     keys: frozenset[object] | None = None
     has_null = False
     # row loop: lists are Python objects
-    for number, (item, items) in enumerate(zip(cells_of(left, len(lists)), lists, strict=True)):
-        if number % _ROWS_BETWEEN_CHECKS == 0:
-            budget.check()
+    for item, items in watched(zip(cells_of(left, len(lists)), lists, strict=True), budget):
         if items is not last:
             last = items
             keys = _keys_of(items)

@@ -11,7 +11,8 @@ from vaultgraph.cypher.execute.bindings import Bindings
 from vaultgraph.cypher.execute.combine import stack
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate
-from vaultgraph.cypher.execute.fetch import column_values, sort_order, take_rows
+from vaultgraph.cypher.execute.fetch import column_values, take_rows
+from vaultgraph.cypher.execute.grouping import sort_order
 from vaultgraph.cypher.operators import Keys, LimitPieces, Sort, TopK
 from vaultgraph.cypher.syntax import Expression
 from vaultgraph.cypher.values import type_name
@@ -36,7 +37,7 @@ def top(plan: TopK, bindings: Bindings, context: Context) -> Bindings:
 
 def _order(keys: Keys, bindings: Bindings, context: Context) -> Ids:
     columns = [evaluate(expression, bindings, context) for expression, _ in keys]
-    return sort_order(columns, [descending for _, descending in keys], bindings.height)
+    return sort_order(columns, [descending for _, descending in keys], bindings.height, context.budget)
 
 
 def skip(count: Expression, bindings: Bindings, context: Context) -> Bindings:
@@ -79,7 +80,7 @@ def row_count(word: str, count: Expression, context: Context) -> int:
     Raises:
         EvaluationError: it is not an integer, or negative.
     """
-    value = column_values(evaluate(count, Bindings(1, {}), context), context.graph)[0]
+    value = column_values(evaluate(count, Bindings(1, {}), context))[0]
     if isinstance(value, bool) or not isinstance(value, int):
         raise EvaluationError(f"{word} takes an integer, not {type_name(value)}.", context.text, *count.at)
     if value < 0:

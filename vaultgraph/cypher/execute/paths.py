@@ -4,11 +4,13 @@ Called by execute/run. A trail repeats no relationship; that and the budget are 
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.estimate import chosen_tables
 from vaultgraph.cypher.execute.bindings import (
     Bindings,
@@ -22,12 +24,16 @@ from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate
 from vaultgraph.cypher.execute.expand import Hops, allowed_hops, hops_from, node_ids, relationship_ids
 from vaultgraph.cypher.execute.fetch import column_values, filter_rows, take_rows
+from vaultgraph.cypher.execute.rows import watched
 from vaultgraph.cypher.execute.scan import label_mask
 from vaultgraph.cypher.operators import BuildPath, ExpandVariable, ShortestPaths, Trails
 from vaultgraph.cypher.trees import variables_of
 from vaultgraph.cypher.values import PathRef, RelationshipRef
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.graph import Graph, tables_of
+
+_TRAILS_AT_ONCE: Final = 16_384
+_REFERENCE_BYTES: Final = 80  # a relationship in a list, a step in a path: Python objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +47,8 @@ class Level:
     nodes: Ids
     trail: npt.NDArray[np.int64]
 
-    def where(self, kept: npt.NDArray[np.bool_] | Ids) -> "Level":
-        """Some of the trails, by mask or positions."""
+    def where(self, kept: npt.NDArray[np.bool_] | Ids | slice) -> "Level":
+        """Some of the trails, by mask, positions or range."""
         return Level(self.origins[kept], self.nodes[kept], self.trail[:, kept])
 
 
@@ -54,15 +60,17 @@ def expand_variable(plan: ExpandVariable, bindings: Bindings, context: Context) 
     """
     trails, graph = plan.trails, context.graph
     targets = node_ids(bindings, plan.target) if plan.is_bound else None
+    is_shown = trails.column is not None or trails.relationships is not None
     level = first_level(node_ids(bindings, plan.source))
     found: list[Level] = []
-    length = total = 0
+    length = total = size = 0
     while True:
         if length >= trails.least:
             ended = _ended(level, targets, plan, graph)
-            found.append(ended)
+            found.append(ended if is_shown else Level(ended.origins, ended.nodes, ended.trail[:0]))
             total += len(ended.origins)
-            context.budget.check(total)
+            size += 8 * len(ended.origins) * (len(found[-1].trail) + len(bindings.columns) + 2)
+            context.budget.check(total, size)
         if (trails.most is not None and length >= trails.most) or not len(level.origins):
             break
         level = next_level(level, trails, plan.unlike, bindings, context)
@@ -73,7 +81,7 @@ def expand_variable(plan: ExpandVariable, bindings: Bindings, context: Context) 
     columns = dict(take_rows(bindings, origins[order]).columns)
     if not plan.is_bound:
         columns[plan.target] = NodeColumn(nodes[order])
-    columns.update(_trail_columns(trails, found, order))
+    columns.update(_trail_columns(trails, found, order, context.budget))
     return Bindings(len(origins), columns)
 
 
@@ -92,13 +100,36 @@ def _ended(level: Level, targets: Ids | None, plan: ExpandVariable, graph: Graph
 
 
 def next_level(level: Level, trails: Trails, unlike: tuple[str, ...], bindings: Bindings, context: Context) -> Level:
-    """All trails one relationship longer."""
+    """All trails one relationship longer.
+
+    Raises:
+        BudgetError: they are too many.
+    """
+    if len(level.nodes) <= _TRAILS_AT_ONCE:
+        return _longer(level, trails, unlike, bindings, context)
+    parts: list[Level] = []
+    made = 0
+    for start in range(0, len(level.nodes), _TRAILS_AT_ONCE):
+        part = _longer(level.where(slice(start, start + _TRAILS_AT_ONCE)), trails, unlike, bindings, context)
+        parts.append(part)
+        made += len(part.nodes)
+        context.budget.check(made, 16 * made * (len(part.trail) + 2))
+    return Level(
+        np.concatenate([part.origins for part in parts]),
+        np.concatenate([part.nodes for part in parts]),
+        np.concatenate([part.trail for part in parts], axis=1),
+    )
+
+
+def _longer(level: Level, trails: Trails, unlike: tuple[str, ...], bindings: Bindings, context: Context) -> Level:
     tables = chosen_tables(context.graph, trails.types)
     positions, neighbours, relationships = hops_from(tables, trails.direction, level.nodes, context.budget)
     length = len(level.trail)
-    context.budget.check(len(positions) * (length + 2) // 4)  # a longer trail takes more memory
+    context.budget.check(len(positions), 8 * len(positions) * (length + 5))  # a longer trail takes more memory
     origins = level.origins[positions]
-    kept = (level.trail[:, positions] != relationships).all(axis=0)
+    kept = np.ones(len(positions), dtype=np.bool_)
+    for step in level.trail:
+        kept &= step[positions] != relationships
     differs = allowed_hops(context.graph, bindings, unlike, origins, relationships)
     if differs is not None:
         kept &= differs
@@ -120,7 +151,7 @@ def _kept(hops: Hops, mask: npt.NDArray[np.bool_]) -> Hops:
     return positions[mask], neighbours[mask], relationships[mask]
 
 
-def _trail_columns(trails: Trails, found: list[Level], order: Ids) -> dict[str, BoundColumn]:
+def _trail_columns(trails: Trails, found: list[Level], order: Ids, budget: Budget) -> dict[str, BoundColumn]:
     """The columns that hold the relationships of each trail, as far as they are asked for."""
     if trails.column is None and trails.relationships is None:
         return {}
@@ -131,8 +162,9 @@ def _trail_columns(trails: Trails, found: list[Level], order: Ids) -> dict[str, 
     if trails.column is not None:
         columns[trails.column] = ValueColumn(lists)
     if trails.relationships is not None:
+        budget.check(size=_REFERENCE_BYTES * sum(level.trail.size for level in found))
         # row loop: a list of relationships is a Python object; bounded by the budget of trails
-        values: list[object] = [[RelationshipRef(one) for one in trail] for trail in lists.to_list()]
+        values: list[object] = [[RelationshipRef(one) for one in trail] for trail in watched(lists.to_list(), budget)]
         columns[trails.relationships] = ObjectColumn(values)
     return columns
 
@@ -173,7 +205,7 @@ def shortest_paths(plan: ShortestPaths, bindings: Bindings, context: Context) ->
     origins = np.concatenate([level.origins for level in found]) if found else np.zeros(0, dtype=np.int64)
     order = np.argsort(origins, kind="stable")
     columns = dict(take_rows(bindings, origins[order]).columns)
-    columns.update(_trail_columns(trails, found, order))
+    columns.update(_trail_columns(trails, found, order, context.budget))
     return Bindings(len(origins), columns)
 
 
@@ -181,10 +213,12 @@ def build_path(plan: BuildPath, bindings: Bindings, context: Context) -> Binding
     """The path values: from the first node along the relationships of every step."""
     firsts = node_ids(bindings, plan.first).tolist()
     steps = [_step_lists(bindings.columns[name], is_trail) for name, is_trail in plan.steps]
+    size = sum(len(row) + 1 for step in steps for row in watched(step, context.budget))
+    context.budget.check(size=_REFERENCE_BYTES * (size + bindings.height))
     far = _Ends(context.graph, steps)
     paths: list[object] = []
     # row loop: a path is a Python object; bounded by the rows there are
-    for row in range(bindings.height):
+    for row in watched(range(bindings.height), context.budget):
         node = firsts[row]
         nodes, relationships = [node], [one for step in steps for one in step[row]]
         for one in relationships:

@@ -49,7 +49,7 @@ def keep(plan: Keep, bindings: Bindings) -> Bindings:
 def unwind(plan: Unwind, bindings: Bindings, context: Context) -> Bindings:
     """A row for each item of the list of each row; null and the empty list give none, any other value gives itself."""
     positions, items = _items(evaluate(plan.source, bindings, context), context)
-    context.budget.check(len(positions))
+    context.budget.check(len(positions), 8 * len(positions) * len(bindings.columns))
     rows = take_rows(bindings, positions, [name for name in bindings.columns if name != plan.variable])
     return Bindings(rows.height, {**rows.columns, plan.variable: items})
 
@@ -63,7 +63,7 @@ def _items(column: BoundColumn, context: Context) -> tuple[Ids, BoundColumn]:
         flat = column.series.gather(filled).explode() if len(filled) else column.series.clear().explode()
         return np.repeat(np.arange(len(lengths), dtype=np.int64), lengths), ValueColumn(flat)
     # row loop: lists of nodes, maps or mixed values are Python objects; as many as there are items
-    values = column_values(column, context.graph)
+    values = column_values(column)
     if not any(isinstance(value, list) for value in values):
         positions = np.array([row for row, value in enumerate(values) if value is not None], dtype=np.int64)
         return positions, take(column, positions)

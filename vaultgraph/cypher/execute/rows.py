@@ -3,10 +3,11 @@
 The one place with the loop that every operator and function falls back to. It checks the budget as it goes.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
-from typing import Final
+from sys import getsizeof
+from typing import Final, TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,7 +19,11 @@ from vaultgraph.cypher.execute.operand import Constant, Operand
 from vaultgraph.cypher.values import Refusal, is_list, type_name
 from vaultgraph.graph.columns import Ids
 
-_ROWS_BETWEEN_CHECKS: Final = 2048
+_ROWS_BETWEEN_CHECKS: Final = 64
+_ROWS_AT_ONCE: Final = 65_536
+_ITEM_BYTES: Final = 32
+
+_Cell = TypeVar("_Cell")
 
 
 def to_column(operand: Operand, height: int) -> BoundColumn:
@@ -27,8 +32,25 @@ def to_column(operand: Operand, height: int) -> BoundColumn:
 
 
 def cells_of(operand: Operand, height: int) -> Iterable[object]:
-    """The operand's engine values, ``height`` of them."""
-    return repeat(operand.value, height) if isinstance(operand, Constant) else column_values(operand)
+    """The operand's engine values, ``height`` of them; of a long typed column only some exist at once."""
+    if isinstance(operand, Constant):
+        return repeat(operand.value, height)
+    if isinstance(operand, ValueColumn) and height > _ROWS_AT_ONCE:
+        starts = range(0, height, _ROWS_AT_ONCE)
+        return chain.from_iterable(operand.series.slice(start, _ROWS_AT_ONCE).to_list() for start in starts)
+    return column_values(operand)
+
+
+def watched(cells: Iterable[_Cell], budget: Budget) -> Iterator[_Cell]:
+    """The cells, with a look at the budget every now and then.
+
+    Raises:
+        BudgetError: the budget ran out.
+    """
+    for number, cell in enumerate(cells):
+        if number % _ROWS_BETWEEN_CHECKS == 0:
+            budget.check()
+        yield cell
 
 
 def map_rows(apply: Callable[..., object], operands: Sequence[Operand], height: int, budget: Budget) -> BoundColumn:
@@ -41,12 +63,21 @@ def map_rows(apply: Callable[..., object], operands: Sequence[Operand], height: 
     columns = [cells_of(operand, height) for operand in operands]
     rows: Iterable[tuple[object, ...]] = zip(*columns, strict=True) if columns else repeat((), height)
     made: list[object] = []
+    size = 0
     # row loop: operands have no one type, or the operation no kernel; as many as there are rows
     for number, row in enumerate(rows):
-        if number % _ROWS_BETWEEN_CHECKS == 0:
-            budget.check()
-        made.append(apply(*row))
+        if number % _ROWS_BETWEEN_CHECKS == 0 or size > budget.most_bytes:
+            budget.check(size=size)
+        value = apply(*row)
+        size += bytes_of(value)
+        made.append(value)
+    budget.check(size=size)
     return from_values(made)
+
+
+def bytes_of(value: object) -> int:
+    """About what a new cell takes: itself, and the items of a list as if they were new."""
+    return getsizeof(value) + (_ITEM_BYTES * len(value) if is_list(value) else 0)
 
 
 @dataclass(frozen=True, slots=True)

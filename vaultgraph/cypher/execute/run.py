@@ -5,7 +5,7 @@ modules.
 """
 
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Final, assert_never
 
 from vaultgraph.cypher.execute.aggregate import aggregate_rows, distinct
 from vaultgraph.cypher.execute.bindings import Bindings
@@ -15,6 +15,7 @@ from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.expand import degree, expand, expand_bound
 from vaultgraph.cypher.execute.order import limit, limit_pieces, skip, sort, top
 from vaultgraph.cypher.execute.paths import build_path, expand_variable, shortest_paths
+from vaultgraph.cypher.execute.pieces import in_pieces
 from vaultgraph.cypher.execute.project import extend, filter_bindings, keep, project, unwind
 from vaultgraph.cypher.execute.reach import reach
 from vaultgraph.cypher.execute.scan import count_nodes, scan_nodes, seek_nodes
@@ -50,6 +51,10 @@ from vaultgraph.cypher.operators import (
     Unwind,
 )
 from vaultgraph.cypher.procedures import Tables
+
+_FEW_STARTS: Final = 32  # one can lead to a whole graph
+_SOME_LISTS: Final = 256
+_MANY_ROWS: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +119,11 @@ def _run_pattern(
         case ExpandBound():
             return expand_bound(plan, rows, context)
         case ExpandVariable():
-            return expand_variable(plan, rows, context)
+            return in_pieces(rows, context, _FEW_STARTS, lambda piece: expand_variable(plan, piece, context))
         case Reach():
-            return reach(plan, rows, context)
+            return in_pieces(rows, context, _FEW_STARTS, lambda piece: reach(plan, piece, context))
         case ShortestPaths():
-            return shortest_paths(plan, rows, context)
+            return in_pieces(rows, context, _FEW_STARTS, lambda piece: shortest_paths(plan, piece, context))
         case Degree():
             return degree(plan, rows, context)
         case BuildPath():
@@ -132,7 +137,7 @@ def _run_rows(
 ) -> Bindings:
     match plan:
         case Filter(_, predicate):
-            return filter_bindings(rows, predicate, context)
+            return in_pieces(rows, context, _MANY_ROWS, lambda piece: filter_bindings(piece, predicate, context))
         case Extend():
             return extend(plan, rows, context)
         case Project():
@@ -152,6 +157,6 @@ def _run_rows(
         case Limit(_, count):
             return limit(count, rows, context)
         case Unwind():
-            return unwind(plan, rows, context)
+            return in_pieces(rows, context, _SOME_LISTS, lambda piece: unwind(plan, piece, context))
         case _:
             assert_never(plan)

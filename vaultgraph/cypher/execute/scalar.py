@@ -13,6 +13,7 @@ from vaultgraph.cypher.execute.calls import caller, failure, function_of
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.fetch import column_values, from_values
 from vaultgraph.cypher.execute.properties import has_labels
+from vaultgraph.cypher.execute.rows import bytes_of, watched
 from vaultgraph.cypher.execute.variables import variables_of
 from vaultgraph.cypher.syntax import (
     Binary,
@@ -284,12 +285,24 @@ def _compile_items(part: ListComprehension | Quantifier, context: Context) -> Co
         items = _list_of(source(scope), purpose)
         if items is None:
             return None
-        scopes = [{**scope, part.variable: item} for item in items]
-        answers = [truth(where(one), "WHERE") for one in scopes]
+        inner = dict(scope)
+        made: list[object] = []
+        counts = {True: 0, False: 0, None: 0}
+        size = 0
+        # row loop: the items of one list
+        for item in watched(items, context.budget):
+            inner[part.variable] = item
+            answer = truth(where(inner), "WHERE")
+            counts[answer] += 1
+            if answer and projection is not None:
+                made.append(value := projection(inner))
+                size += bytes_of(value)
+                if size > context.budget.most_bytes:
+                    context.budget.check(size=size)
         if projection is not None:
-            return [projection(one) for one, answer in zip(scopes, answers, strict=True) if answer]
-        counts = answers.count(True), answers.count(False), answers.count(None)
-        return quantified(part.kind if isinstance(part, Quantifier) else "all", *counts)
+            return made
+        kind = part.kind if isinstance(part, Quantifier) else "all"
+        return quantified(kind, counts[True], counts[False], counts[None])
 
     return run
 
@@ -304,9 +317,7 @@ def reduction(part: Reduce, context: Context) -> Callable[[object, object, Scope
         if items is None:
             return None
         inner = {**scope, name: start}
-        for number, item in enumerate(items):
-            if number % 1024 == 1023:
-                context.budget.check()
+        for item in watched(items, context.budget):
             inner[item_name] = item
             inner[name] = step(inner)
         return inner[name]

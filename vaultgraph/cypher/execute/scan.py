@@ -54,7 +54,7 @@ def count_nodes(plan: CountNodes, context: Context) -> Bindings:
 
 def seek_nodes(plan: SeekNodes, context: Context) -> Bindings:
     """The nodes whose property is a constant text or in a constant list of texts, ascending; others are filtered."""
-    value = column_values(evaluate(plan.value, Bindings(1, {}), context), context.graph)[0]
+    value = column_values(evaluate(plan.value, Bindings(1, {}), context))[0]
     wanted = value if plan.many else [value]
     if not is_list(wanted) or not all(isinstance(one, str) for one in wanted):
         subject = Property(Variable(plan.variable, at=plan.value.at), plan.key, at=plan.value.at)

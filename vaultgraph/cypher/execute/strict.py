@@ -4,7 +4,7 @@ None where there is no kernel, or it declines; execute/evaluate then loops over 
 """
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Final, assert_never
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,15 @@ import polars as pl
 from vaultgraph.cypher.entities import node_properties, relationship_properties
 from vaultgraph.cypher.execute.bindings import BoundColumn, NodeColumn, ObjectColumn, RelationshipColumn, ValueColumn
 from vaultgraph.cypher.execute.context import Context
-from vaultgraph.cypher.execute.kernels import boolean_nulls, calculate, compare_columns, inverted, logic, negated
+from vaultgraph.cypher.execute.kernels import (
+    boolean_nulls,
+    calculate,
+    compare_columns,
+    inverted,
+    logic,
+    negated,
+    text_bytes,
+)
 from vaultgraph.cypher.execute.mixed import in_lists
 from vaultgraph.cypher.execute.operand import Constant, Operand
 from vaultgraph.cypher.execute.properties import labels_column, property_column
@@ -33,6 +41,8 @@ from vaultgraph.cypher.syntax import (
     Unary,
 )
 from vaultgraph.graph.graph import Graph
+
+_MAP_BYTES: Final = 240  # a small Python map
 
 
 def strict_kernel(
@@ -97,6 +107,8 @@ def _unary(operator: str, operand: Operand, height: int) -> ValueColumn | None:
 def _binary(operator: str, left: Operand, right: Operand, height: int, context: Context) -> BoundColumn | None:
     match operator:
         case "+" | "-" | "*" | "/" | "%" | "||":
+            if operator in ("+", "||"):
+                context.budget.check(size=text_bytes(left, height) + text_bytes(right, height))
             return calculate(operator, left, right, height)
         case "AND" | "OR" | "XOR":
             return logic(operator, left, right, height)
@@ -141,6 +153,7 @@ def _map_projection(
     subject, *rest = operands
     if not isinstance(subject, NodeColumn | RelationshipColumn):
         return None
+    context.budget.check(size=_MAP_BYTES * height)
     whole: list[dict[str, object]]
     if not part.everything:
         whole = [{}] * height

@@ -20,11 +20,10 @@ from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.fetch import (
     column_values,
     from_values,
-    group_codes,
     nulls,
-    sort_order,
     take,
 )
+from vaultgraph.cypher.execute.grouping import group_codes, sort_order
 from vaultgraph.cypher.execute.rows import put_together
 from vaultgraph.cypher.functions.aggregates import AGGREGATES
 from vaultgraph.cypher.syntax import Span
@@ -61,7 +60,7 @@ def aggregate(
     groups: Ids,
     group_count: int,
     context: Context,
-    at: Span = (0, 0),
+    at: Span,
 ) -> BoundColumn:
     """The aggregate ``name`` of each group: a column of ``group_count`` rows.
 
@@ -77,20 +76,20 @@ def aggregate(
         return ValueColumn(pl.Series(np.bincount(groups, minlength=group_count).astype(np.int64)))
     try:
         known = AGGREGATES[name.lower()].name
-        rows = _rows_that_count(column, groups, distinct=distinct)
+        rows = _rows_that_count(column, groups, context.budget, distinct=distinct)
         grouped = _Grouped(known, take(column, rows), groups[rows], group_count, context.budget)
         if known.startswith("percentile"):
             return _percentile(grouped, take(extra_arguments[0], rows))
         return _AGGREGATES[known](grouped)
     except Refusal as refusal:
-        raise EvaluationError(str(refusal), context.text if at != (0, 0) else "", *at) from None
+        raise EvaluationError(str(refusal), context.text, *at) from None
 
 
-def _rows_that_count(column: BoundColumn, groups: Ids, *, distinct: bool) -> Ids:
+def _rows_that_count(column: BoundColumn, groups: Ids, budget: Budget, *, distinct: bool) -> Ids:
     rows = np.flatnonzero(_has_value(column))
     if distinct and len(rows):
         keys: list[BoundColumn] = [ValueColumn(pl.Series(groups[rows])), take(column, rows)]
-        rows = rows[group_codes(keys, len(rows))[1]]
+        rows = rows[group_codes(keys, len(rows), budget)[1]]
     return rows
 
 
@@ -132,7 +131,7 @@ def _first_of(grouped: _Grouped, *, descending: bool) -> BoundColumn:
         places = np.full(grouped.count, -1, dtype=np.int64)
         places[found["group"].to_numpy()] = np.arange(len(found), dtype=np.int64)
         return take(ValueColumn(found["value"]), places)
-    order = sort_order([grouped.column], [descending], len(grouped.groups))
+    order = sort_order([grouped.column], [descending], len(grouped.groups), grouped.budget)
     present, places = np.unique(grouped.groups[order], return_index=True)
     rows = np.full(grouped.count, -1, dtype=np.int64)
     rows[present] = order[places]
@@ -236,7 +235,7 @@ def _percentile(grouped: _Grouped, percentiles: BoundColumn) -> BoundColumn:
     """The value at a part of each group's sorted values; the part is that of the group's first row."""
     _refuse_others(grouped, Duration)
     group_column = ValueColumn(pl.Series(grouped.groups))
-    order = sort_order([group_column, grouped.column], [False, False], len(grouped.groups))
+    order = sort_order([group_column, grouped.column], [False, False], len(grouped.groups), grouped.budget)
     sizes = grouped.sizes()
     starts = np.cumsum(sizes) - sizes
     present, first_rows = np.unique(grouped.groups, return_index=True)

@@ -10,6 +10,7 @@ import polars as pl
 
 from vaultgraph.cypher.execute.bindings import BoundColumn, ValueColumn
 from vaultgraph.cypher.execute.context import Context
+from vaultgraph.cypher.execute.kernels import text_bytes
 from vaultgraph.cypher.execute.operand import Constant, Operand
 from vaultgraph.cypher.functions.record import Function, Kernel, function
 from vaultgraph.cypher.value_operators import MOST_JOINED
@@ -62,17 +63,24 @@ def _constant_texts(arguments: Sequence[Operand]) -> tuple[pl.Series, list[str]]
     return (first.series, texts) if len(texts) == len(rest) and texts[0] else None
 
 
-def _replace_kernel(arguments: Sequence[Operand], _context: Context) -> BoundColumn | None:
+def _replace_kernel(arguments: Sequence[Operand], context: Context) -> BoundColumn | None:
     found = _constant_texts(arguments)
     if found is None:
         return None
     series, (search, replacement) = found
+    if len(replacement) > len(search):
+        hits = int(series.str.count_matches(search, literal=True).sum() or 0)
+        context.budget.check(size=text_bytes(arguments[0], len(series)) + hits * len(replacement))
     return ValueColumn(series.str.replace_all(search, replacement, literal=True))
 
 
-def _split_kernel(arguments: Sequence[Operand], _context: Context) -> BoundColumn | None:
+def _split_kernel(arguments: Sequence[Operand], context: Context) -> BoundColumn | None:
     found = _constant_texts(arguments)
-    return None if found is None else ValueColumn(found[0].str.split(found[1][0]))
+    if found is None:
+        return None
+    series, (separator,) = found
+    context.budget.check(int(series.str.count_matches(separator, literal=True).sum() or 0))
+    return ValueColumn(series.str.split(separator))
 
 
 def _not_negative(name: str, number: int) -> int:
