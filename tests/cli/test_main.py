@@ -1,5 +1,6 @@
 """Flags, exit codes and the start of the server."""
 
+import os
 import subprocess
 import sys
 
@@ -32,6 +33,9 @@ def test_help_lists_the_commands(vaultgraph):
         (("build",), "DIR"),
         (("query", "x"), "CYPHER"),
         (("query", "x", "RETURN 1", "--format", "xml"), "table"),
+        (("query", "x", "RETURN $a", "--param", "a=" + "[" * 100_000), "nested too deeply"),
+        (("query", "x", "RETURN '\udcff'"), "not valid UTF-8"),
+        (("query", "x", "RETURN $a", "--param", "a=\udcff"), "not valid UTF-8"),
     ],
 )
 def test_bad_flags_exit_2_with_one_line_that_names_the_flag(vaultgraph, arguments, words):
@@ -59,3 +63,24 @@ def test_starting_imports_neither_the_engine_nor_the_protocol():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("arguments", [("--vault", ""), ("check", ""), ("build", ""), ("query", "", "RETURN 1")])
+def test_an_empty_folder_name_is_never_the_current_folder(vaultgraph, arguments):
+    done = vaultgraph(*arguments)
+    assert done.code == 1
+    assert (
+        done.err == "vaultgraph: The name of the folder is empty. Name the folder of your vault, or . for this one.\n"
+    )
+
+
+def test_output_that_the_terminal_cannot_spell_is_escaped(write):
+    folder = write({"日記.md": ""})
+    done = subprocess.run(
+        [sys.executable, "-m", "vaultgraph.cli.main", "query", str(folder), "MATCH (n:Note) RETURN n.title"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "\\u65e5\\u8a18" in done.stdout

@@ -79,13 +79,15 @@ def parse_parameter(text: str) -> tuple[str, Any]:
     """``key=value``: the value is JSON where it parses as such, else text.
 
     Raises:
-        click.UsageError: there is no key.
+        click.UsageError: there is no key, or the value is nested too deeply.
     """
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise click.UsageError(f"--param takes KEY=VALUE, not {text!r}.")
     try:
         return key, json.loads(value)
+    except RecursionError as error:
+        raise click.UsageError(f"--param {key}: the value is nested too deeply.") from error
     except ValueError:
         return key, value
 
@@ -113,7 +115,7 @@ def _opened(vault: str, cache: str | None) -> Vault:
 
 def _query(vault: str, text: str, parameters: dict[str, object], cache: str) -> Result:
     path = Path(vault)
-    if path.is_file() and path.suffix == ".kgl":
+    if path.suffix == ".kgl" and path.exists() and not path.is_dir():
         stored = load(path)
         return run_query(stored.graph, text, parameters, schema=schema_of(stored.graph))
     with progress_bar() as progress:

@@ -4,6 +4,7 @@
 be done exits 1, each with one line that says what to do. The work is in serving and commands, imported when needed.
 """
 
+import io
 import sys
 from collections.abc import Sequence
 
@@ -94,7 +95,18 @@ def query(
     """Run one Cypher query on a vault, or on a .kgl file."""
     from vaultgraph.cli.commands import run_query_command  # noqa: PLC0415 -- loads the engine
 
+    if not all(map(_is_text, (text, *params))):
+        raise click.UsageError("The query or a --param is not valid UTF-8.")
     context.exit(run_query_command(vault, text, shape, params, cache))
+
+
+def _is_text(argument: str) -> bool:
+    """Whether the bytes given on the command line were text: what was none is there as lone surrogates."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -116,6 +128,9 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that is not UTF-8 is no reason to fail
     sys.exit(run(sys.argv[1:]))
 
 

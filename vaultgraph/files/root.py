@@ -62,7 +62,9 @@ class VaultRoot:
         Raises:
             SettingsError: it does not exist, is not a folder, or may not be read.
         """
-        asked = os.path.expanduser(os.fspath(path))  # noqa: PTH111 -- a shell may leave the tilde to us
+        asked: str = os.path.expanduser(path)  # noqa: PTH111 -- a shell may leave the tilde to us
+        if not asked:  # an unset variable in a script, and not the current folder
+            raise SettingsError("The name of the folder is empty. Name the folder of your vault, or . for this one.")
         try:
             resolved = Path(asked).resolve(strict=True)
             handle = os.open(resolved, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
