@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-_SPECIAL: Final = r"^[ \t]*(?:[#`~%$<>*+\-=_0-9|:\[]|$)"
+_INDENTED: Final = r"^(?: {4}| {0,3}\t)"
 _OPEN_SYNTAX: Final = r"\[\[|\]\(|://|#[^\s#]|\^[A-Za-z0-9-]+[ \t]*$"
 
 _MARKER: Final = r"(?:[-*+]|[0-9]{1,9}[.)])"
@@ -66,7 +66,8 @@ _FLAGS: Final = (
     ("footnote", "[", r"^ {0,3}\[\^[^\]\[]+\]:"),
 )
 
-_LEADS: Final = "#`~%$<>*+-=_0123456789|:["
+_BLANKS: Final = b" \t"
+_NO_BYTE: Final = 0xFF  # stands for the first byte of an empty line; UTF-8 has no such byte
 _NOTHING: Final = np.zeros(0, dtype=np.bool_)
 
 
@@ -95,23 +96,40 @@ def split_lines(bodies: Sequence[str] | pl.Series) -> Lines:
 
 
 def _flags(text: pl.Series) -> dict[str, BoolArray]:
+    size = len(text)
     column = pl.col("text")
-    frame = text.to_frame().select(
-        open=column.str.contains(_OPEN_SYNTAX),
-        special=column.str.contains(_SPECIAL),
-        indented=column.str.starts_with("    ") | (column.str.starts_with("\t") | column.str.contains(r"^ {1,3}\t")),
+    frame = text.to_frame().select(open=column.str.contains(_OPEN_SYNTAX), lead=_first_byte(column))
+    lead = frame["lead"].to_numpy().copy()
+    flags = {"open": frame["open"].to_numpy()}
+    margins = np.flatnonzero(np.isin(lead, list(_BLANKS)))
+    inner = (
+        text.gather(margins)
+        .to_frame()
+        .select(lead=_first_byte(column.str.strip_chars_start(" \t")), is_indented=column.str.contains(_INDENTED))
     )
-    flags = {name: frame[name].to_numpy() for name in ("open", "indented")}
-    rows = np.flatnonzero(frame["special"].to_numpy())
-    some = text.gather(rows)
-    lead = some.str.strip_chars_start(" \t").str.slice(0, 1)
-    codes = lead.replace_strict(list(_LEADS), range(len(_LEADS)), default=len(_LEADS), return_dtype=pl.UInt8).to_numpy()
-    flags["blank"] = _spread(rows, (lead == "").to_numpy(), len(text))
-    for name, characters, pattern in _FLAGS:
-        chosen = np.flatnonzero(np.isin(codes, [_LEADS.index(character) for character in characters]))
+    lead[margins] = inner["lead"].to_numpy()
+    flags["indented"] = _spread(margins, inner["is_indented"].to_numpy(), size)
+    flags["blank"] = lead == _NO_BYTE
+    marks = _marks()[lead]  # a bit for each flag that the first byte allows
+    rows = np.flatnonzero(marks)
+    marks, some = marks[rows], text.gather(rows)
+    for number, (name, _, pattern) in enumerate(_FLAGS):
+        chosen = np.flatnonzero(marks & (1 << number))
         found = some.gather(chosen).str.contains(pattern).to_numpy() if len(chosen) else _NOTHING
-        flags[name] = _spread(rows[chosen], found, len(text))
+        flags[name] = _spread(rows[chosen], found, size)
     return flags
+
+
+def _first_byte(texts: pl.Expr) -> pl.Expr:
+    return texts.cast(pl.Binary).bin.get(0, null_on_oob=True).fill_null(_NO_BYTE)
+
+
+def _marks() -> NDArray[np.uint32]:
+    """For each byte, the flags of which it may be the first visible character, a bit each."""
+    marks = np.zeros(256, dtype=np.uint32)
+    for number, (_, characters, _) in enumerate(_FLAGS):
+        marks[list(characters.encode())] |= np.uint32(1 << number)
+    return marks
 
 
 def _spread(rows: IntArray, found: BoolArray, size: int) -> BoolArray:

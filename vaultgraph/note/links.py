@@ -6,9 +6,9 @@ schemes than http(s) and links to folders are dropped.
 
 import html
 import re
+from binascii import unhexlify
 from collections.abc import Callable
 from typing import Final
-from urllib.parse import unquote
 
 import polars as pl
 
@@ -17,9 +17,11 @@ from vaultgraph.note.patterns import PUNCTUATION, RELATIONSHIP_TYPE, SCHEME, SIZ
 from vaultgraph.note.records import LINKS, LinkSyntax
 
 _ESCAPES: Final = re.compile(rf"\\({PUNCTUATION})")
+_PERCENTS: Final = re.compile(rb"(?:%[0-9A-Fa-f]{2})+")
 _WEB: Final = r"^(?i:https?)://"
 _LOOSE_END: Final = r"[?!.,:;*_~')]$"
 _LINK_COLUMNS: Final = tuple(name for name in LINKS if name != "note")
+_NOTHING: Final = pl.lit(None, dtype=pl.String)
 _TOKEN_COLUMNS: Final = ("line", "kind", "is_embed", "name", "text", "title")
 
 
@@ -48,16 +50,18 @@ def tag_rows(tokens: pl.DataFrame) -> pl.DataFrame:
 
 
 def _wikilinks(rows: pl.DataFrame) -> pl.DataFrame:
-    name = pl.col("name")
-    split = rows.with_columns(
-        target=name.str.extract(r"\A([^|][^|]*?)\\?\|").fill_null(name),
-        display=name.str.extract(r"\A[^|]+\|(.*)\z"),
+    parts = _cut(rows["name"], "|")
+    # In a table the bar is escaped. A name that begins with a bar has no other part.
+    bare = pl.when(pl.col("before") == "\\").then("before").otherwise(pl.col("before").str.strip_suffix("\\"))
+    split = rows.hstack(parts).with_columns(
+        target=pl.when("is_cut").then(bare).otherwise("name"),
+        display=pl.when("is_cut").then("after"),
         syntax=pl.when(pl.col("property").is_null())
         .then(_code(LinkSyntax.WIKILINK))
         .otherwise(_code(LinkSyntax.FRONTMATTER)),
-        type=pl.lit(None, dtype=pl.String),
+        type=_NOTHING,
     )
-    return _anchored(split).filter((pl.col("target") != "") | pl.col("anchor").is_not_null())
+    return _anchored(split.drop(parts.columns)).filter((pl.col("target") != "") | pl.col("anchor").is_not_null())
 
 
 def _markdown(rows: pl.DataFrame) -> pl.DataFrame:
@@ -71,7 +75,7 @@ def _markdown(rows: pl.DataFrame) -> pl.DataFrame:
         syntax=pl.when(is_web).then(_code(LinkSyntax.URL)).otherwise(_code(LinkSyntax.MARKDOWN)),
         type=pl.when(title.str.contains(RELATIONSHIP_TYPE) & ~pl.col("is_embed")).then(title),
     )
-    web = split.filter(is_web).with_columns(anchor=pl.lit(None, dtype=pl.String))
+    web = split.filter(is_web).with_columns(anchor=_NOTHING)
     is_foreign = name.str.contains(SCHEME) & ~name.str.contains("^(?i:file):")
     local = _anchored(split.filter(~is_web & ~is_foreign & ~name.str.starts_with("//")))
     local = local.with_columns(target=_decoded(local["target"]), anchor=_decoded(local["anchor"]))
@@ -80,11 +84,10 @@ def _markdown(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _addresses(rows: pl.DataFrame) -> pl.DataFrame:
-    nothing = pl.lit(None, dtype=pl.String)
     loose = rows["name"].str.contains(_LOOSE_END)
     name = _mapped(rows["name"], loose, _without_loose_end)
     return rows.with_columns(
-        target=name, anchor=nothing, display=nothing, syntax=_code(LinkSyntax.URL), type=nothing
+        target=name, anchor=_NOTHING, display=_NOTHING, syntax=_code(LinkSyntax.URL), type=_NOTHING
     ).filter(pl.col("target").str.contains(r"^(?i:https?)://[^/]"))
 
 
@@ -94,22 +97,33 @@ def _code(syntax: LinkSyntax) -> pl.Expr:
 
 def _anchored(rows: pl.DataFrame) -> pl.DataFrame:
     """Splits ``target`` at its first #."""
-    target = pl.col("target")
-    anchor = target.str.extract(r"\A[^#]*#(?s:(.*))\z").str.strip_chars()
-    return rows.with_columns(
-        target=target.str.extract(r"\A([^#]*)").str.strip_chars(), anchor=pl.when(anchor != "").then(anchor)
-    )
+    parts = rows["target"].str.splitn("#", 2).struct.unnest()
+    target, anchor = parts["field_0"].str.strip_chars(), parts["field_1"].str.strip_chars()
+    return rows.with_columns(target=target, anchor=anchor.set(anchor == "", None))
+
+
+def _cut(texts: pl.Series, mark: str) -> pl.DataFrame:
+    """Texts cut at the first ``mark``: before, after, and is_cut where there is something before it."""
+    parts = texts.str.splitn(mark, 2).struct.unnest()
+    before, after = parts["field_0"].alias("before"), parts["field_1"].alias("after")
+    return pl.DataFrame([before, after, (after.is_not_null() & (before != "")).alias("is_cut")])
 
 
 def _sized(rows: pl.DataFrame) -> pl.DataFrame:
     """Takes the size out of the display text of embeds; an empty display text is none."""
-    display, sized = pl.col("display"), pl.col("is_embed") & pl.col("display").str.contains(SIZE)
-    size = display.str.extract_groups(SIZE).struct
-    shown = pl.when(sized).then(size.field("1")).otherwise(display).str.strip_chars()
+    display = rows["display"]
+    embeds = (rows["is_embed"] & display.is_not_null()).arg_true()
+    groups = display.gather(embeds).str.extract_groups(SIZE).struct.unnest()
+    sized = embeds.filter(groups["2"].is_not_null())
+    groups = groups.filter(groups["2"].is_not_null())
+    numbers = pl.Series([None], dtype=pl.Int32).new_from_index(0, rows.height)
+    if len(sized):
+        display = display.scatter(sized, groups["1"])
+    display = display.str.strip_chars()
     return rows.with_columns(
-        width=pl.when(sized).then(size.field("2").cast(pl.Int32)),
-        height=pl.when(sized).then(size.field("3").cast(pl.Int32)),
-        display=pl.when(shown != "").then(shown),
+        display.set(display == "", None),
+        width=numbers.scatter(sized, groups["2"].cast(pl.Int32)),
+        height=numbers.clone().scatter(sized, groups["3"].cast(pl.Int32)),
     )
 
 
@@ -127,9 +141,13 @@ def _decoded(texts: pl.Series) -> pl.Series:
 
 def _percent_decoded(text: str) -> str:
     try:
-        return unquote(text, errors="strict")
+        return _PERCENTS.sub(_bytes_of, text.encode()).decode()
     except UnicodeDecodeError:
         return text
+
+
+def _bytes_of(found: re.Match[bytes]) -> bytes:
+    return unhexlify(found[0].replace(b"%", b""))
 
 
 def _without_loose_end(address: str) -> str:

@@ -17,7 +17,7 @@ from vaultgraph.note.frontmatter import BOOLEAN, NULL, TEXT
 from vaultgraph.note.patterns import is_tag_name
 from vaultgraph.note.records import PROPERTIES
 from vaultgraph.note.tree import Tree, read_tree
-from vaultgraph.note.values import EMPTY_LIST, Native, native
+from vaultgraph.note.values import EMPTY_LIST, native
 
 MOST_NODES: Final = 100_000  # YAML nodes looked at in one note, aliases counted each time
 
@@ -90,7 +90,7 @@ class Statements:
         self.skipped: set[int] = set()
         self._flat = FlatReader(self._value)
         self._values: dict[tuple[str, str], Value] = {}
-        self._natives: list[Native] = []  # by code
+        self._natives: dict[str, list[object]] = {"kind": [], "number": [], "real": [], "text": []}  # by code
         self._keys: dict[str, int] = {}  # number of each key
         self._tag_names: dict[str, tuple[str, bool]] = {}  # of a text: the tag, and whether it may be one
         self._cells = _Cells()
@@ -113,14 +113,12 @@ class Statements:
     def cells(self) -> list[Cell]:
         """Every cell as plain values, for a single note."""
         columns, keys = self._cells, list(self._keys)
+        natives = list(zip(*self._natives.values(), strict=True))
         rows = zip(columns.keys, columns.ordinals, columns.values, columns.lines, strict=True)
-        return [(keys[key], ordinal, *self._natives[code], line) for key, ordinal, code, line in rows]
+        return [(keys[key], ordinal, *natives[code], line) for key, ordinal, code, line in rows]
 
     def properties(self) -> pl.DataFrame:
         """The table PROPERTIES."""
-        if not self._natives:
-            return PROPERTIES.to_frame()
-        values = dict(zip(("kind", "number", "real", "text"), zip(*self._natives, strict=True), strict=True))
         cells = self._cells
         codes = np.array(cells.values, dtype=np.uint32)
         counts = np.diff(np.array(self._stops, dtype=np.int64), prepend=0)
@@ -130,16 +128,19 @@ class Statements:
             "ordinal": pl.Series(cells.ordinals, dtype=pl.Int32),
             "line": pl.Series(cells.lines, dtype=pl.Int32),
         }
-        columns |= {name: pl.Series(found, dtype=PROPERTIES[name]).gather(codes) for name, found in values.items()}
+        for name, values in self._natives.items():
+            columns[name] = pl.Series(values, dtype=PROPERTIES[name]).gather(codes)
         return pl.DataFrame([columns[name].alias(name) for name in PROPERTIES.names()])
 
     def _value(self, kind: str, text: str) -> Value:
         value = self._values.get((kind, text))
         if value is None:
-            code = -1 if kind == NULL else len(self._natives)
-            value = Value(kind, text, code, kind == TEXT and "[[" in text)
+            code = -1
             if kind != NULL:
-                self._natives.append(native(kind, text))
+                code = len(self._natives["kind"])
+                for column, cell in zip(self._natives.values(), native(kind, text), strict=True):
+                    column.append(cell)
+            value = Value(kind, text, code, kind == TEXT and "[[" in text)
             self._values[kind, text] = value
         return value
 

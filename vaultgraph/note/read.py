@@ -34,10 +34,11 @@ def read_notes(paths: Sequence[str], contents: Sequence[bytes]) -> RecordTable:
     by path, and within a note by line and position.
     """
     order = sorted(range(len(paths)), key=paths.__getitem__)
-    batch = _Batch([paths[position] for position in order], [contents[position] for position in order])
+    sorted_contents = [contents[position] for position in order]
+    batch = _Batch([paths[position] for position in order], pl.Series("body", sorted_contents, dtype=pl.Binary))
     faulty = _not_text(batch.contents)
     # row loop: the files of the batch
-    for note, (path, data) in enumerate(zip(batch.paths, batch.contents, strict=True)):
+    for note, (path, data) in enumerate(zip(batch.paths, sorted_contents, strict=True)):
         batch.hashes.append(content_hash(data))
         if note in faulty:
             batch.add_problem(note, None, "not-utf8", "the file is not UTF-8; its content is not read")
@@ -53,7 +54,7 @@ class _Batch:
     """What the loop over files gathers, as columns or rows; files without a body have no row in ``owners``."""
 
     paths: list[str]
-    contents: list[bytes]
+    contents: pl.Series  # Binary
     hashes: list[bytes] = field(default_factory=list[bytes])
     owners: list[int] = field(default_factory=list[int])  # the note of each body
     starts: list[int] = field(default_factory=list[int])  # the byte at which it starts
@@ -71,10 +72,10 @@ class _Batch:
         self.problems.append((note, line, code, severity, message))
 
 
-def _not_text(contents: Sequence[bytes]) -> set[int]:
+def _not_text(contents: pl.Series) -> set[int]:
     """Which of ``contents`` are not UTF-8; nearly always none, so all are looked at in one step first."""
     try:
-        pl.Series(contents, dtype=pl.Binary).cast(pl.String)
+        contents.cast(pl.String)
     except pl.exceptions.ComputeError:
         return {note for note, data in enumerate(contents) if not _is_text(data)}
     return set()
@@ -119,7 +120,9 @@ def _add_canvas(batch: _Batch, note: int, data: bytes) -> None:
 
 def _bodies(batch: _Batch) -> pl.Series:
     """The body of each of ``batch.owners``, verbatim."""
-    contents = pl.Series("body", batch.contents, dtype=pl.Binary).gather(batch.owners)
+    contents = batch.contents
+    if len(batch.owners) < len(contents):
+        contents = contents.gather(batch.owners)
     starts = pl.Series(batch.starts, dtype=pl.Int64)
     return contents.to_frame().select(pl.col("body").bin.slice(starts).cast(pl.String))["body"]
 
@@ -216,7 +219,8 @@ def _card_links(batch: _Batch) -> pl.DataFrame:
 
 def _frontmatter_tags(stated: Statements) -> pl.DataFrame:
     schema = {"note": pl.UInt32, "line": pl.Int32, "tag": pl.String}
-    return pl.DataFrame(stated.tags, schema=schema, orient="row").with_columns(is_inline=pl.lit(False))
+    columns = {name: [row[at] for row in stated.tags] for at, name in enumerate(schema)}
+    return pl.DataFrame(columns, schema=schema).with_columns(is_inline=pl.lit(False))
 
 
 def _notes(batch: _Batch, headings: pl.DataFrame, bodies: pl.Series) -> pl.DataFrame:
@@ -238,7 +242,7 @@ def _notes(batch: _Batch, headings: pl.DataFrame, bodies: pl.Series) -> pl.DataF
     columns: dict[str, object] = {
         "path": batch.paths,
         "hash": batch.hashes,
-        "size_bytes": [len(data) for data in batch.contents],
+        "size_bytes": batch.contents.bin.size(),
         "is_canvas": [path[-7:].lower() == _CANVAS for path in batch.paths],
         "is_skipped": is_skipped,
         "title": titles,

@@ -18,7 +18,6 @@ from vaultgraph.note.structure import Structure, structures_of
 
 _BLOCK_ID: Final = r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$"
 _QUOTE_MARKS: Final = r"^[ \t]*(?:>[ \t]?)+"
-_HEADING_MARKS: Final = r"^ {0,3}#{1,6}(?:[ \t]+|$)"
 _CLOSING_MARKS: Final = r"(?:^|[ \t])[ \t]*#+[ \t]*$"
 
 
@@ -139,15 +138,18 @@ def _headings(
     lines: Lines, is_heading: BoolArray, underlines: IntArray, rows: IntArray, first: IntArray, sizes: IntArray
 ) -> pl.DataFrame:
     at = np.flatnonzero(is_heading)
-    hashes = lines.text.gather(at)
-    marked = pl.DataFrame(
-        {
-            "row": at,
-            "body": lines.body[at],
-            "level": hashes.str.strip_chars_start(" ").str.extract("^(#+)").str.len_bytes().cast(pl.UInt8),
-            "text": hashes.str.replace(_HEADING_MARKS, "").str.replace(_CLOSING_MARKS, "").str.strip_chars(" \t"),
-        }
+    hashes = pl.col("text").str.strip_chars_start(" ")
+    bare = hashes.str.strip_chars_start("#")
+    marked = pl.DataFrame({"row": at, "body": lines.body[at], "text": lines.text.gather(at)}).select(
+        "row",
+        "body",
+        level=(hashes.str.len_bytes() - bare.str.len_bytes()).cast(pl.UInt8),
+        text=bare.str.strip_chars(" \t"),
     )
+    closed = marked["text"].str.ends_with("#").arg_true()
+    if len(closed):
+        opened = marked["text"].gather(closed).str.replace(_CLOSING_MARKS, "").str.strip_chars(" \t")
+        marked = marked.with_columns(marked["text"].scatter(closed, opened))
     if not len(underlines):
         return marked
     segment = np.searchsorted(rows[first], underlines - 1, side="right") - 1

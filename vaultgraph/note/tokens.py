@@ -45,6 +45,7 @@ _TOKEN: Final = "|".join(
     )
 )
 _DIFFICULT: Final = r"``|\$[^$]*\$|\][^\[\]]*\]\(|<[^\[\]]*\]\(|\\\[[^\[\]]*\]\(|(?:[>\])`]|\\.)https?://"
+_DOUBTFUL: Final = r"``|\$|\]\(|://"  # literals, one of which every difficult text has: quickly looked for
 _COLUMNS: Final = pl.Schema(
     {
         "segment": pl.UInt32,
@@ -75,52 +76,62 @@ def find_tokens(segments: Segments) -> pl.DataFrame:
 def difficult(segments: Segments) -> pl.Series:
     """Which segments the column scan leaves to the exact one."""
     text = pl.col("text")
-    referring = pl.col("body").is_in(list(segments.references)) & text.str.contains("[", literal=True)
-    return segments.text.select(
-        difficult=(text.str.len_bytes() > MOST_BYTES) | text.str.contains(_DIFFICULT) | referring
-    )["difficult"]
+    found = segments.text.select(
+        long=text.str.len_bytes() > MOST_BYTES,
+        doubtful=text.str.contains(_DOUBTFUL),
+        referring=pl.col("body").is_in(list(segments.references)) & text.str.contains("[", literal=True),
+    )
+    doubtful = found["doubtful"].arg_true()
+    is_difficult = segments.text["text"].gather(doubtful).str.contains(_DIFFICULT)
+    return (found["long"] | found["referring"]).scatter(doubtful.filter(is_difficult), True).alias("difficult")
 
 
 def _quick(frame: pl.DataFrame) -> pl.DataFrame:
     found = frame.select("segment", "row", raw=pl.col("text").str.extract_all(_TOKEN)).explode("raw").drop_nulls("raw")
-    ends = found["raw"].str.count_matches("\n", literal=True).to_numpy().astype(np.int64)
-    segment = found["segment"].to_numpy()
+    raw = pl.col("raw")
+    marks = found.select(
+        ends=raw.str.count_matches("\n", literal=True),
+        is_end=raw.str.starts_with("\n"),
+        is_wiki=raw.str.starts_with("[["),
+        is_embed=raw.str.starts_with("![["),
+    )
+    segment, ends = found["segment"].to_numpy(), marks["ends"].to_numpy().astype(np.int64)
     before = np.cumsum(ends) - ends
     is_first = np.ones(len(segment), dtype=np.bool_)
     is_first[1:] = segment[1:] != segment[:-1]
     base = before[is_first][np.cumsum(is_first) - 1] if len(segment) else before
-    raw = pl.col("raw")
-    found = found.with_columns(
-        line=pl.col("row") + pl.Series(before - base, dtype=pl.Int64) + raw.str.starts_with("\n").cast(pl.Int64)
-    ).with_row_index("order")
-    kinds = [_wikilinks(found), *_links_and_addresses(found), _tags(found)]
+    line = found["row"].to_numpy() + before - base + marks["is_end"].to_numpy()
+    found = pl.DataFrame([found["segment"], pl.Series("line", line), found["raw"], marks["is_embed"]]).with_row_index(
+        "order"
+    )
+    is_wiki = marks["is_wiki"] | marks["is_embed"]
+    rest = found.filter(~is_wiki)
+    kinds = [_wikilinks(found.filter(is_wiki)), *_links_and_addresses(rest), _tags(rest)]
     return pl.concat(kinds).sort("order").select(_COLUMNS.names())
 
 
 def _wikilinks(found: pl.DataFrame) -> pl.DataFrame:
-    raw = pl.col("raw")
-    embed = raw.str.starts_with("![[")
-    inner = pl.when(embed).then(raw.str.slice(3)).otherwise(raw.str.slice(2)).str.strip_suffix("]]")
-    return _shaped(found.filter(embed | raw.str.starts_with("[[")), TokenKind.WIKILINK, embed=embed, name=inner)
+    inner = pl.col("raw").str.strip_prefix("!").str.strip_prefix("[[").str.strip_suffix("]]")
+    return _shaped(found, TokenKind.WIKILINK, embed=pl.col("is_embed"), name=inner)
 
 
 def _links_and_addresses(found: pl.DataFrame) -> list[pl.DataFrame]:
     raw = pl.col("raw")
-    bracketed = raw.str.contains(r"\A!?\[(?:[^\[]|\z)")
-    groups = pl.col("groups").struct
-    parts = found.filter(bracketed).with_columns(groups=raw.str.extract_groups(rf"\A!?\[({PLAIN_TEXT})\]{LINK_TAIL}\z"))
-    is_link = groups.field("1").is_not_null()
-    title = pl.coalesce(groups.field("4"), groups.field("5"), groups.field("6"))
+    bracketed = found["raw"].str.contains(r"\A!?\[(?:[^\[]|\z)")
+    parts = found.filter(bracketed)
+    groups = parts["raw"].str.extract_groups(rf"\A!?\[({PLAIN_TEXT})\]{LINK_TAIL}\z").struct.unnest()
+    is_link = groups["1"].is_not_null()
+    title = pl.coalesce("4", "5", "6")
     links = _shaped(
-        parts.filter(is_link),
+        parts.hstack(groups).filter(is_link),
         TokenKind.MARKDOWN,
         embed=raw.str.starts_with("!"),
-        name=pl.coalesce(groups.field("2"), groups.field("3"), pl.lit("")),
-        text=groups.field("1"),
+        name=pl.coalesce("2", "3", pl.lit("")),
+        text=pl.col("1"),
         title=pl.when(title != "").then(title),
     )
     # a bare address may stand behind an opening bracket that is no link
-    others = pl.concat([found.filter(~bracketed), parts.filter(~is_link).drop("groups")])
+    others = pl.concat([found.filter(~bracketed), parts.filter(~is_link)])
     address = others.with_columns(
         name=pl.coalesce(
             raw.str.extract(rf"\A<((?i:https?)://[^{SPACE}<>]+)>\z"), raw.str.extract(rf"\A(?:{URL_START})?({URL})\z")
