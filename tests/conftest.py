@@ -17,6 +17,15 @@ NodeSpec = tuple[Sequence[str], Mapping[str, object]]
 RelationshipSpec = tuple[int, str, int, Mapping[str, object]]
 MakeGraph = Callable[[Sequence[NodeSpec], Sequence[RelationshipSpec]], Graph]
 
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache_folder(tmp_path_factory: pytest.TempPathFactory):
+    """What is kept about vaults on this machine goes to a folder of the tests' own, for child processes too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 _DTYPES: dict[type, pl.DataType] = {
     bool: pl.Boolean(),
     int: pl.Int64(),

@@ -7,6 +7,7 @@ into files. Reading is by folder handle, regular files only, and never waits for
 import errno
 import os
 import stat
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,7 +18,8 @@ from vaultgraph.errors import BuildError, FileError, MissingFileError, PathEscap
 from vaultgraph.files.root import FILE_FLAGS, VaultRoot, askable, check_listed, is_placeholder, read_whole
 from vaultgraph.files.walk import Folder, FolderCache, folders_of, skip_rule, walk
 
-STAMPS: Final = pl.Schema({"path": pl.String, "size_bytes": pl.Int64, "mtime_ns": pl.Int64})
+STAMPS: Final = pl.Schema({"path": pl.String, "size_bytes": pl.Int64, "mtime_ns": pl.Int64, "ctime_ns": pl.Int64})
+"""``ctime_ns``: when the file's entry last changed; no program can set it: it tells of an edit that restored mtime."""
 ALIASES: Final = pl.Schema({"path": pl.String, "target": pl.String})
 FILE_PROBLEMS: Final = pl.Schema(
     {"path": pl.String, "line": pl.Int32, "code": pl.String, "severity": pl.String, "message": pl.String}
@@ -37,13 +39,15 @@ class Stamps:
 
     ``files``: STAMPS, sorted by path, every kept regular file, notes and others. ``folders``: every kept folder,
     sorted, without the root. ``aliases``: symlinks inside the vault with what they finally lead to ("" is the vault
-    itself), sorted by path; targets are never symlinks. ``problems``: FILE_PROBLEMS, sorted by path.
+    itself), sorted by path; targets are never symlinks. ``problems``: FILE_PROBLEMS, sorted by path. ``taken_ns``: the
+    time before the first stat, nanoseconds since 1970.
     """
 
     files: pl.DataFrame
     folders: list[str]
     aliases: pl.DataFrame
     problems: pl.DataFrame
+    taken_ns: int = 0
 
 
 def is_note(path: str) -> bool:
@@ -65,6 +69,7 @@ def scan(root: VaultRoot, skip_dirs: Sequence[str] = ()) -> Stamps:
     if not root.exists():
         raise BuildError(f"{root.path}: the vault folder is gone or was replaced. Restore it, or open the vault again.")
     seen = _Seen()
+    taken_ns = time.time_ns()
     try:
         for folder in walk(root.handle, skip_rule(skip_dirs)):
             seen.add_folder(root, folder)
@@ -75,12 +80,13 @@ def scan(root: VaultRoot, skip_dirs: Sequence[str] = ()) -> Stamps:
         root.counts_blocks = seen.has_blocks
     for path in seen.without_blocks if root.counts_blocks else ():
         seen.problems.append(_offline(path))
-    files = pl.DataFrame({"path": seen.paths, "size_bytes": seen.sizes, "mtime_ns": seen.times}, schema=STAMPS)
+    files = pl.DataFrame([seen.paths, seen.sizes, seen.times, seen.changes], schema=STAMPS)
     return Stamps(
         files=files.sort("path"),
         folders=sorted(seen.folders),
         aliases=pl.DataFrame(seen.aliases, schema=ALIASES, orient="row").sort("path"),
         problems=problem_frame(seen.problems),
+        taken_ns=taken_ns,
     )
 
 
@@ -162,6 +168,7 @@ class _Seen:
         self.paths: list[str] = []
         self.sizes: list[int] = []
         self.times: list[int] = []
+        self.changes: list[int] = []
         self.folders: list[str] = []
         self.aliases: list[tuple[str, str]] = []
         self.problems: list[Problem] = []
@@ -194,6 +201,7 @@ class _Seen:
         size_bytes = status.st_size
         self.sizes.append(size_bytes)
         self.times.append(status.st_mtime_ns)
+        self.changes.append(status.st_ctime_ns)
         if size_bytes and status.st_blocks:
             self.has_blocks = True
         elif size_bytes > _SMALL_BYTES:
@@ -217,6 +225,7 @@ class _Seen:
                 self.paths.append(path)
                 self.sizes.append(status.st_size)
                 self.times.append(status.st_mtime_ns)
+                self.changes.append(status.st_ctime_ns)
                 self.problems.append(_offline(path))
 
     def _add_link(self, root: VaultRoot, path: str) -> None:

@@ -17,6 +17,7 @@ from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.store import load, save
 from vaultgraph.vault.refresh import State
+from vaultgraph.vault.stamp_file import load_stamps, stamp_path
 
 CacheChoice = Literal["default"] | str | os.PathLike[str] | None
 _ELSEWHERE: Final = "--vault-cache PATH puts it elsewhere, --vault-cache none goes without."
@@ -63,7 +64,8 @@ def load_cache(cache: CacheFile, root: VaultRoot) -> tuple[State | None, CacheFi
     if stored.version != __version__:
         return None, replace(cache, remark=f"rebuilt: written by vaultgraph {stored.version}")
     built = Built(graph=stored.graph, problems=stored.problems, counts=stored.counts)
-    return State(stored.records, None, built, stored.inputs_hash), cache
+    trusted = load_stamps(stamp_path(root.path), stored.records)
+    return State(stored.records, None, trusted, built, stored.inputs_hash), cache
 
 
 def write_cache(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:

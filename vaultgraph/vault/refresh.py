@@ -28,6 +28,7 @@ Progress = Callable[[str, int, int], None]  # phase, done, total
 
 BATCH_BYTES: Final = 4_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
 READERS: Final = 2  # batches read at once: one in the interpreter, one in the string kernels
+RACY_NS: Final = 2_000_000_000  # the coarsest clock of a common file system (FAT: two seconds)
 CONFIGURATION: Final = (".kglite/vault.yaml", ".kglite/vaultgraph.yaml")
 CONFIGURATION_BYTES: Final = 1_000_000
 
@@ -36,13 +37,15 @@ CONFIGURATION_BYTES: Final = 1_000_000
 class State:
     """What a refresh starts from and ends with.
 
-    ``stamps`` None: the records come from a cache and no stamp of this machine is known, so every note is hashed.
+    ``stamps`` None: the records come from a cache. ``trusted``: STAMPS of notes whose content is beyond doubt what
+    ``records`` says; every other note is read again.
     ``inputs_hash`` covers what the graph was built from beside the notes: configuration, file list, links on disk.
     ``unread`` are the problems of files that could not be read: each refresh tries those files again.
     """
 
     records: RecordTable
     stamps: Stamps | None
+    trusted: pl.DataFrame
     built: Built
     inputs_hash: bytes
     unread: tuple[Problem, ...] = ()
@@ -117,7 +120,7 @@ def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progre
     clock.lap("build")
     graph = with_mtimes(built.graph, stamps)
     clock.lap("mtimes")
-    state = State(records, stamps, built, inputs_hash, unread)
+    state = State(records, stamps, _trusted(files, stamps.taken_ns, unread), built, inputs_hash, unread)
     return Refreshed(state, graph, profile, not same, parsed, clock.phases_ms)
 
 
@@ -162,13 +165,26 @@ def _read_by_build(stamps: Stamps, profile: Profile) -> pl.DataFrame:
 
 
 def _suspects(files: pl.DataFrame, old: State | None, touched: Collection[str]) -> pl.DataFrame:
-    """The files to read: all of them unless their stamps are known, else those that differ, were touched or unread."""
-    if old is None or old.stamps is None:
+    """The files to read: those without a trusted stamp, and those known to have been written."""
+    if old is None:
         return files
-    known = old.stamps.files.with_columns(known=pl.lit(value=True))
-    joined = files.join(known, on=["path", "size_bytes", "mtime_ns"], how="left", maintain_order="left")
-    again = [*touched, *(path for path, *_ in old.unread)]
-    return joined.filter(pl.col("known").is_null() | pl.col("path").is_in(again)).drop("known")
+    return pl.concat(
+        [
+            files.join(old.trusted, on=files.columns, how="anti", maintain_order="left"),
+            files.join(old.trusted, on=files.columns, how="semi").filter(pl.col("path").is_in(list(touched))),
+        ]
+    ).sort("path")
+
+
+def _trusted(files: pl.DataFrame, taken_ns: int, unread: Collection[Problem]) -> pl.DataFrame:
+    """The stamps that vouch for the content just read.
+
+    Not those of a file written so shortly before the stat pass that another edit could have left the same times, and
+    not those of files that could not be read.
+    """
+    latest = pl.max_horizontal("mtime_ns", "ctime_ns")
+    failed = [path for path, *_ in unread]
+    return files.filter((latest < taken_ns - RACY_NS) & ~pl.col("path").is_in(failed))
 
 
 def _read(
@@ -251,9 +267,7 @@ def _with(stamps: Stamps, problems: list[Problem]) -> Stamps:
     if not problems:
         return stamps
     rows = pl.DataFrame(problems, schema=stamps.problems.schema, orient="row")
-    return Stamps(
-        stamps.files, stamps.folders, stamps.aliases, pl.concat([stamps.problems, rows]).unique(maintain_order=True)
-    )
+    return replace(stamps, problems=pl.concat([stamps.problems, rows]).unique(maintain_order=True))
 
 
 class _Clock:

@@ -25,6 +25,7 @@ from vaultgraph.graph.schema import schema_of
 from vaultgraph.vault.cache import CacheChoice, CacheFile, choose_cache, load_cache, write_cache
 from vaultgraph.vault.refresh import Progress, Refreshed, State, preload, refresh
 from vaultgraph.vault.snapshot import Origin, Report, Snapshot
+from vaultgraph.vault.stamp_file import save_stamps, stamp_path
 from vaultgraph.vault.watch import Watcher, WatchMode
 
 RETRY_S: Final = 1.0  # a failed refresh is tried again by a call that comes this much later
@@ -78,7 +79,8 @@ class Vault:
         self._snapshot: Snapshot | None = None
         self._touched: set[str] = set()  # written paths that no successful refresh has taken in yet
         self._is_refreshing = False
-        self._unsaved = False
+        self._unsaved = False  # the graph differs from the cache file
+        self._unstamped = False  # … and what is known of files from the stamp file
         self._loaded = False
         self._failed_at = 0.0
         self._work = threading.Event()
@@ -188,7 +190,9 @@ class Vault:
         with self._lock:
             if self._cache and self._state and self._unsaved and self._cache.is_writable:
                 self._cache = write_cache(self._cache, self._state, self.root)
-            self._unsaved = False
+            if self._cache and self._state and self._unstamped:
+                save_stamps(stamp_path(self.root.path), self._state.trusted, self._state.records)
+            self._unsaved = self._unstamped = False
             return self._cache.remark if self._cache else None
 
     def close(self) -> None:
@@ -248,6 +252,7 @@ class Vault:
             raise BuildError(f"The vault could not be read: {type(error).__name__}: {error}") from error
         old, self._state = self._state, done.state
         self._unsaved = self._unsaved or done.changed
+        self._unstamped = self._unstamped or old is None or not old.trusted.equals(done.state.trusted)
         current = self._snapshot
         if current and current.stale is None and not done.changed and old and _same_files(old, done.state):
             return current
