@@ -1,1 +1,1 @@
-"""The .kgl container: mapped, checked sections of Arrow data."""
+"""The .kgl container: checked, read-only sections of Arrow data."""
