@@ -176,7 +176,7 @@ def _heading_types(sections: pl.Series, profile: Profile) -> pl.Series:
 def link_relationships(
     links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame, profile: Profile
 ) -> list[pl.DataFrame]:
-    """One row a relationship, in order of appearance: source, target Int64 node ids, type, and properties.
+    """One row a relationship, between the same nodes in order of appearance: source, target Int64 node ids, type, and properties.
 
     ``of_file``: node id by file row; ``of_key``: (space, key, id) of the nodes that are not files. The same target with
     another section, anchor or display is another relationship; otherwise repeats are counted.
@@ -212,11 +212,17 @@ def _numbered(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) -> pl.D
 
 def _linked(rows: pl.DataFrame) -> pl.DataFrame:
     key = ["source", "target", "type", "section", "anchor", "display", "property"]
-    grouped = rows.group_by(key, maintain_order=True).agg(
-        pl.col("line").min().cast(pl.Int64),
-        pl.len().cast(pl.Int64).alias("count"),
-        pl.col("via").min(),
-        pl.col("is_ambiguous").all(),
+    # Nearly all pairs of nodes have one link: only the others are compared as a whole.
+    is_repeated = pl.Series(rows["source"].to_numpy() << 32 | rows["target"].to_numpy()).is_duplicated()
+    repeated = rows.filter(is_repeated).group_by(key, maintain_order=True)
+    lines = pl.col("line").cast(pl.Int64)
+    grouped = pl.concat(
+        [
+            rows.filter(~is_repeated).select(*key, lines, pl.lit(1, pl.Int64).alias("count"), "via", "is_ambiguous"),
+            repeated.agg(
+                lines.min(), pl.len().cast(pl.Int64).alias("count"), pl.col("via").min(), pl.col("is_ambiguous").all()
+            ),
+        ]
     )
     return grouped.with_columns(
         via=pl.col("via").replace_strict({1: "alias", 2: "title", 3: "slug"}, default=None, return_dtype=pl.String),

@@ -11,6 +11,13 @@ import polars as pl
 
 WIKILINK: Final = r"\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\]"
 """A wikilink inside a property text; the first group is its target."""
+_ODD: Final = (
+    r"[^\x{00}-\x{B4}\x{B6}-\x{DE}\x{E0}-\x{12F}\x{131}-\x{148}\x{14A}-\x{17E}\x{180}-\x{24F}\x{400}-\x{482}"
+    r"\x{48A}-\x{52F}\x{5D0}-\x{5EA}\x{620}-\x{64A}\x{2010}-\x{205E}\x{2100}-\x{2125}\x{2190}-\x{21FF}"
+    r"\x{3001}-\x{3029}\x{3041}-\x{3096}\x{309B}-\x{30FF}\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{AC00}-\x{D7A3}"
+    r"\x{FF01}-\x{FF5E}\x{1F300}-\x{1F64F}]"
+)
+"""Any character but those whose key is their lower case, whatever stands beside them: such names need no folding."""
 
 
 def fold_text(name: str) -> str:
@@ -22,15 +29,16 @@ def fold(names: pl.Series) -> pl.Series:
     """The comparison keys of a String column, same length and order; null stays null."""
     name = pl.col("name")
     table = pl.DataFrame({"name": names}).select(
-        lowered=name.str.to_lowercase(), wide=(name.str.len_bytes() != name.str.len_chars()).fill_null(False)
+        lowered=name.str.to_lowercase(), is_odd=name.str.contains(_ODD).fill_null(False)
     )
-    lowered, wide = table["lowered"], table["wide"]
-    if not wide.any():
+    lowered, odd = table["lowered"], table["is_odd"].arg_true()
+    if not len(odd):
         return lowered
-    distinct = names.filter(wide).unique()
-    # row loop: full case folding exists in Python's str only; once for each distinct name outside ASCII
+    found = names.gather(odd)
+    distinct = found.unique()
+    # row loop: full case folding exists in Python's str only; once for each distinct name that needs it
     keys = pl.Series([fold_text(name) for name in distinct.to_list()], dtype=pl.String)
-    return names.replace_strict(distinct, keys, default=lowered)
+    return lowered.scatter(odd, found.replace_strict(distinct, keys))
 
 
 def slug(keys: pl.Series) -> pl.Series:
