@@ -17,7 +17,7 @@ from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.store import Stored, load, save, with_mtimes
 from vaultgraph.kgl.reader import open_kgl
 from vaultgraph.kgl.writer import write_sections
-from vaultgraph.note.records import SCHEMAS, RecordTable
+from vaultgraph.note.records import SCHEMAS, RecordTable, ValueKind
 
 PATHS = ["A/Faults.md", "A/Note.canvas", "B/Rivers.md", "Home.md", "Ähre.md"]
 BODIES = ["body of faults, long enough not to be inlined", None, "", "home body that is long as well", "kurz"]
@@ -391,6 +391,11 @@ LIES = [
     write("records.links.syntax", b"\0\1"),
     write("records.links.syntax", b"\1\x09"),
     write("records.properties.kind", b"\2\x0a"),
+    write("records.properties.kind", bytes((ValueKind.JSON, ValueKind.JSON))),  # ü is not JSON
+    write("records.properties.kind", bytes((ValueKind.DATE, ValueKind.DATE))),  # null is no day
+    write("pool.variant.kind", bytes((ValueKind.JSON + 1,) * 2)),
+    write("pool.date", np.array([2**31 - 1], dtype="<i4").tobytes()),
+    write("pool.local_datetime", np.array([2**63 - 1], dtype="<i8").tobytes()),
     write("records.notes.path", b"".join(sorted(path.encode() for path in PATHS))[::-1]),
 ]
 
@@ -412,3 +417,10 @@ def test_nulls_where_records_never_have_them_are_damage(place, table, key):
     rewritten(place, change)
     with pytest.raises(CorruptKglError, match="nulls"):
         load(place)
+
+
+def test_a_mixed_column_with_gaps_and_times_comes_back(tmp_path, content, make_graph):
+    values = (1, "x", None, date.max, date.min, True, 2.5)
+    graph = make_graph([(("Note",), {"id": str(at), "mixed": value}) for at, value in enumerate(values)], [])
+    save(tmp_path / "g.kgl", **content | {"graph": graph})
+    assert_same_columns(load(tmp_path / "g.kgl").graph.node_columns, graph.node_columns)

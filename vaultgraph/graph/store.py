@@ -18,7 +18,7 @@ from vaultgraph.files.stamps import FILE_PROBLEMS, Stamps
 from vaultgraph.graph.columns import Column, Segment
 from vaultgraph.graph.csr import Array32, Csr
 from vaultgraph.graph.graph import Graph, NodeGroup, RelationshipTable
-from vaultgraph.graph.stored_columns import ColumnReader, ColumnWriter
+from vaultgraph.graph.stored_columns import ColumnReader, ColumnWriter, variant_fault
 from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
 from vaultgraph.kgl.reader import KglFile, is_replaceable, open_kgl
 from vaultgraph.kgl.writer import Piece, write_sections
@@ -189,6 +189,9 @@ def _check_records(file: KglFile, records: RecordTable) -> None:
         notes = frame["note"].to_numpy()
         if int(notes[-1]) >= records.notes.height or bool((notes[1:] < notes[:-1]).any()):
             raise _damaged(file, f"{name} names notes that are not there")
+    cells = tables["properties"]
+    if fault := variant_fault(cells["kind"], cells["number"], cells["text"]):
+        raise _damaged(file, f"the records' properties table {fault}")
     for name, key, kind in (("properties", "kind", ValueKind), ("links", "syntax", LinkSyntax)):
         values = tables[name][key].to_numpy()
         if len(values) and not min(kind) <= values.min() <= values.max() <= max(kind):

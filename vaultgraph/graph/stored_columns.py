@@ -5,7 +5,9 @@ with it the time to open a file, small. A segment that only repeats what the rec
 as a reference to them.
 """
 
+import json
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +20,9 @@ from vaultgraph.graph.graph import Graph
 from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
 from vaultgraph.kgl.reader import KglFile
 from vaultgraph.kgl.writer import Piece
+from vaultgraph.note.records import ValueKind
 
+_EPOCH: Final = date(1970, 1, 1).toordinal()
 _NO_NOTE: Final = 2**32 - 1
 _SHARED: Final = {"path": "path", "file_path": "path", "title": "title", "body": "body", "size_bytes": "size_bytes"}
 """Node properties that repeat a column of the records' notes, as far as they do."""
@@ -35,6 +39,20 @@ _SCALARS: Final[dict[str, pl.DataType]] = {
 }
 _DTYPES: Final = _SCALARS | {f"list_{name}": pl.List(dtype) for name, dtype in _SCALARS.items()}
 _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
+
+
+_DAYS: Final = (date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH)
+_MICROSECONDS: Final = (_DAYS[0] * 86_400_000_000, (_DAYS[1] + 1) * 86_400_000_000 - 1)
+_TIMES: Final = {
+    ValueKind.DATE: _DAYS,
+    ValueKind.LOCAL_DATETIME: _MICROSECONDS,
+    ValueKind.UTC_DATETIME: _MICROSECONDS,
+}
+_TIME_DTYPES: Final = {
+    ValueKind.DATE: pl.Date(),
+    ValueKind.LOCAL_DATETIME: pl.Datetime("us"),
+    ValueKind.UTC_DATETIME: pl.Datetime("us", "UTC"),
+}
 
 
 class ColumnWriter:
@@ -111,6 +129,9 @@ class ColumnReader:
         self._pools = {
             name: unpack_series(file, f"pool.{name}", _DTYPES[name], rows) for name, rows in meta["pools"].items()
         }
+        for name, series in self._pools.items():
+            if fault := _fault_of(series):
+                raise self._damaged(f"the pool {name} {fault}")
         # Gathered once a column for all nodes that are notes; a segment is then a slice. `_before` counts those nodes.
         self._gathered: dict[str, pl.Series] = {}
         self._before = np.concatenate([[0], np.cumsum(self._note_rows != _NO_NOTE)])
@@ -156,6 +177,37 @@ class ColumnReader:
 
     def _damaged(self, what: str) -> CorruptKglError:
         return CorruptKglError(f"{self._file.path}: damaged ({what}).")
+
+
+def variant_fault(kinds: pl.Series, numbers: pl.Series, texts: pl.Series) -> str | None:
+    """What is wrong with cells of several kinds, each in the column that its kind says; None where nothing is.
+
+    Whoever reads such a cell relies on the kind, on times that a calendar has, and on JSON that can be parsed.
+    """
+    if not kinds.drop_nulls().is_between(0, max(ValueKind)).all():  # 0 is a missing cell
+        return "has cells of an unknown kind"
+    for kind, (least, most) in _TIMES.items():
+        times = numbers.filter(kinds == kind)
+        if times.null_count() or not times.is_between(least, most).all():
+            return "has a time that no calendar has"
+    try:
+        for text in texts.filter(kinds == ValueKind.JSON).drop_nulls():
+            if text:
+                json.loads(text)
+    except (ValueError, RecursionError):
+        return "has a cell that is not JSON"
+    return None
+
+
+def _fault_of(pool: pl.Series) -> str | None:
+    dtype = pool.dtype.inner if isinstance(pool.dtype, pl.List) else pool.dtype
+    kind = next((kind for kind, time in _TIME_DTYPES.items() if dtype == time), None)
+    if dtype != VARIANT and kind is None:
+        return None
+    cells = (pool.explode() if isinstance(pool.dtype, pl.List) else pool).drop_nulls()
+    if kind is None:
+        return variant_fault(*(cells.struct.field(name) for name in ("kind", "number", "text")))
+    return None if cells.to_physical().is_between(*_TIMES[kind]).all() else "has a time that no calendar has"
 
 
 def _gather(series: pl.Series, rows: npt.NDArray[np.uint32]) -> pl.Series:
