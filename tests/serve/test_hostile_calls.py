@@ -113,3 +113,8 @@ def test_numbers_without_bounds_ask_for_no_more_memory_than_the_text_has(local, 
     assert "no line" in served.error("read_source", file_path="a.md", start_line=huge)
     assert served.text("grep", pattern="a", context=huge, max_results=huge).startswith("a.md:1:a\n")
     assert served.text("list_source", depth=huge).startswith("./")
+
+
+def test_a_cut_inside_the_last_line_advises_no_line_after_it(local, write):
+    served = local(write({"a.md": "one long line"}))
+    assert served.text("read_source", file_path="a.md", max_chars=3) == "a.md  (lines 1-1 of 1)\none\ncut at max_chars"

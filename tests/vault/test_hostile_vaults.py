@@ -110,3 +110,25 @@ def test_counts_of_a_report_say_nothing_twice(write):
     with vaultgraph.open(write({"a.md": "[[b]]", "b.md": "---\nkg_skip: true\n---\n"}), cache=None) as vault:
         assert (vault.report.files, vault.report.notes) == (2, 1)
         assert {"files", "notes"}.isdisjoint(vault.report.counts)
+
+
+def test_cells_of_every_kind_in_one_property_are_read_from_the_cache(write):
+    cells = (
+        "1",
+        "x",
+        "",
+        "[1, [a]]",
+        "{a: {b: [1]}}",
+        "9999-12-31",
+        "0001-01-01",
+        "9999-12-31T23:59:59Z",
+        "true",
+        "2.5",
+    )
+    folder = write({f"{at}.md": f"---\nk: {cell}\nl: [{cell}, y]\n---\n" for at, cell in enumerate(cells)})
+    query = "MATCH (n:Note) RETURN n.k, n.l ORDER BY n.path"
+    with vaultgraph.open(folder) as vault:
+        rows = vault.query(query).rows
+    with vaultgraph.open(folder) as vault:
+        assert (vault.report.origin, vault.report.parsed) == ("cache", 0)
+        assert vault.query(query).rows == rows

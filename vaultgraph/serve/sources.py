@@ -42,7 +42,9 @@ def read_source(call: Call) -> Answer:
         return call.session.results.answer(TextPages("\n".join([head, part.text, *more])), most_bytes)
     room = most_bytes - ENVELOPE_BYTES - 2 * wire_bytes(part.path)
     if wire_bytes(part.text) <= room:
-        more = [f"cut at max_chars; {_next_part(part, arguments, part.last_line)}"] if part.is_cut else []
+        more = ["cut at max_chars"] if part.is_cut else []
+        if part.is_cut and part.last_line < part.total_lines:
+            more = [f"{more[0]}; {_next_part(part, arguments, part.last_line)}"]
         return text_answer("\n".join([head, part.text, *more]))
     return text_answer(_first_part(root, part, arguments, room))
 
