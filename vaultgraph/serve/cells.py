@@ -21,7 +21,15 @@ HIDDEN: Final = frozenset(
 )
 """Properties that a node cell leaves out: shown already, derived from the path, or long."""
 
-_LOOKS_LIKE_VALUE: Final = re.compile(r"[+-]?(\d|\.\d|inf|nan)|true$|false$|null$|[\[{(\"]|-?P(T|\d)", re.IGNORECASE)
+_LOOKS_LIKE_VALUE: Final = re.compile(
+    r"""[\[{("]                                       # a list, a map, a node or relationship, a quoted text
+    | [+-]?\.?\d[\d.,:_/+\-\ TZWeE]*$                # a number, a date, a time
+    | [+-]?0[xob][\da-f_]+$ | [+-]?\.?(inf|infinity|nan)$
+    | (true|false|null)$ | [+-]?P[\dT+\-][\dYMWDTHS.+\-]*$
+    | [\d,]+\ (more\ )?rows?\b | (warning:|stale\ since|Long\ cells\ were\ cut)  # the lines below the rows of an answer
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _MUST_QUOTE: Final = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029]")
 
 
@@ -79,6 +87,11 @@ def compact_json(data: Any) -> str:
 def one_line(text: str) -> str:
     """``text``, such as a file name, without line breaks and control characters: they are shown as JSON escapes."""
     return _MUST_QUOTE.sub(lambda found: _quoted(found[0])[1:-1], text) if _MUST_QUOTE.search(text) else text
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """``count`` with its noun: "1 note", "2,000 notes"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def node_key(node: Node) -> str:

@@ -9,11 +9,12 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from vaultgraph.cypher.entities import cells
 from vaultgraph.errors import ParameterError
 from vaultgraph.graph.columns import VARIANT, Column, Gathered, gather
 from vaultgraph.graph.graph import Graph, RelationshipTable, ranges_of_label
 from vaultgraph.note.records import ValueKind
-from vaultgraph.serve.cells import text_cell
+from vaultgraph.serve.cells import counted, text_cell
 from vaultgraph.serve.overview import endpoint_pairs, quoted
 from vaultgraph.serve.parameters import nearest
 from vaultgraph.vault.snapshot import Snapshot
@@ -65,7 +66,7 @@ def _label_lines(snapshot: Snapshot, label: str) -> Iterator[str]:
     if not ranges:
         raise _unknown("label", label, list(snapshot.report.labels))
     ids = np.concatenate([np.arange(first, stop, dtype=np.int64) for first, stop in ranges])
-    yield f"{quoted(label)}: {len(ids):,} nodes"
+    yield f"{quoted(label)}: {counted(len(ids), 'node')}"
     yield "properties (type, share of nodes, samples):"
     yield from _property_lines(graph.node_columns, ids)
     out, into = _label_ends(graph, ids)
@@ -81,10 +82,10 @@ def _label_ends(graph: Graph, ids: "np.ndarray[tuple[int], np.dtype[np.int64]]")
     for table in graph.relationships.values():
         out.append((int(table.outgoing.degrees(ids).sum()), table.type))
         into.append((int(table.incoming.degrees(ids).sum()), table.type))
-    return _counted(out), _counted(into)
+    return _with_counts(out), _with_counts(into)
 
 
-def _counted(counts: Iterable[tuple[int, str]]) -> str:
+def _with_counts(counts: Iterable[tuple[int, str]]) -> str:
     return ", ".join(
         f"{quoted(name)} {count:,}" for count, name in sorted(counts, key=lambda c: (-c[0], c[1])) if count
     )
@@ -169,17 +170,17 @@ def _type_name(dtype: pl.DataType) -> str:
 
 
 def _samples(parts: Sequence[Gathered]) -> str:
-    """Up to SAMPLES different values: the most frequent ones."""
-    series = max((part.series for part in parts), key=len)
-    if series.dtype == VARIANT:
-        series = series.struct.field("text").drop_nulls()
-    if isinstance(series.dtype, pl.List):
+    """Up to SAMPLES different values: the most frequent ones; of lists of one type their items."""
+    # The series is named after the property, which may be called as any other column here.
+    series = max((part.series for part in parts), key=len).alias("value")
+    is_list = isinstance(series.dtype, pl.List)
+    if is_list:
         series = series.explode().drop_nulls()
     if not len(series):
         return ""
-    counts = series.value_counts(sort=True, name="times").sort(["times", series.name], descending=[True, False])
-    values = counts[series.name].head(SAMPLES).to_list()
-    return ": " + ", ".join(text_cell(value, SAMPLE_CHARS) for value in values)
+    counts = series.value_counts(sort=True, name="times").sort(["times", "value"], descending=[True, False])
+    values = cells(counts["value"].head(SAMPLES))
+    return (", items: " if is_list else ": ") + ", ".join(text_cell(value, SAMPLE_CHARS) for value in values)
 
 
 def _keys(graph: Graph, ids: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> list[str]:

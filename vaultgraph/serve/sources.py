@@ -14,7 +14,7 @@ from vaultgraph.files.listing import Entry, list_tree
 from vaultgraph.files.read import MOST_LINES, TextPart, outline, read_text
 from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.serve.answers import Answer, text_answer
-from vaultgraph.serve.cells import one_line
+from vaultgraph.serve.cells import counted, one_line
 from vaultgraph.serve.note_names import notes_named
 from vaultgraph.serve.payload import ENVELOPE_BYTES, TextPages, fitting, reply_bytes, wire_bytes
 from vaultgraph.serve.session import Call, Session, StillBuilding
@@ -38,7 +38,7 @@ def read_source(call: Call) -> Answer:
     if "grep" in arguments:
         left = part.matches - part.shown_matches
         advice = "raise max_matches" if part.shown_matches < MOST_LINES else "narrow with start_line"
-        more = [f"{_count(left, 'more match', 'more matches')}: {advice}"] if left else []
+        more = [f"{counted(left, 'more match', 'more matches')}: {advice}"] if left else []
         return call.session.results.answer(TextPages("\n".join([head, part.text, *more])), most_bytes)
     room = most_bytes - ENVELOPE_BYTES - 2 * wire_bytes(part.path)
     if wire_bytes(part.text) <= room:
@@ -79,7 +79,7 @@ def list_source(call: Call) -> Answer:
         ENTRIES,
     )
     is_filtered = "glob" in arguments
-    lines = [f"{one_line(listing.path) or '.'}/  ({_count(listing.total, 'entry', 'entries')})"]
+    lines = [f"{one_line(listing.path) or '.'}/  ({counted(listing.total, 'entry', 'entries')})"]
     lines += [_entry_line(entry, listing.path, whole_path=is_filtered) for entry in listing.entries]
     if listing.is_cut:
         lines.append(f"{listing.total - len(listing.entries):,} more not shown: narrow with path, glob or depth")
@@ -103,9 +103,9 @@ def _part(root: VaultRoot, path: str, arguments: Mapping[str, Any], **changes: A
 
 def _extent(part: TextPart, arguments: Mapping[str, Any]) -> str:
     """What part of the file an answer holds, in words."""
-    lines = _count(part.total_lines, "line")
+    lines = counted(part.total_lines, "line")
     if "grep" in arguments:
-        text = f"{_count(part.matches, 'match', 'matches')} in {lines}"
+        text = f"{counted(part.matches, 'match', 'matches')} in {lines}"
     elif part.is_numbered or part.is_cut:
         text = f"lines {part.first_line}-{part.last_line} of {part.total_lines:,}"
     else:
@@ -153,7 +153,7 @@ def _next_part(part: TextPart, arguments: Mapping[str, Any], last: int) -> str:
     end = f", end_line={part.last_line}" if is_bounded and not part.is_cut else ""
     name = json.dumps(askable(part.path), ensure_ascii=False)
     until = part.last_line if end else part.total_lines
-    return f"{_count(until - last, 'more line')}: read_source(file_path={name}, start_line={last + 1}{end})"
+    return f"{counted(until - last, 'more line')}: read_source(file_path={name}, start_line={last + 1}{end})"
 
 
 def _resolved(session: Session, name: str) -> tuple[VaultRoot, str]:
@@ -195,9 +195,9 @@ def _grep_lines(found: line_search.GrepResult, *, has_context: bool) -> Iterator
 
 def _grep_summary(found: line_search.GrepResult) -> Iterator[str]:
     """What was found, what is not shown, and which files were not searched as text."""
-    files = _count(found.files_searched, "file")
+    files = counted(found.files_searched, "file")
     if found.total:
-        yield f"{_count(found.total, 'matching line')} in {found.files_with_matches:,} of {files}"
+        yield f"{counted(found.total, 'matching line')} in {found.files_with_matches:,} of {files}"
     else:
         yield f"no match in {files}"
     if found.total > found.shown:
@@ -220,7 +220,3 @@ def _entry_line(entry: Entry, folder: str, *, whole_path: bool) -> str:
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(map(one_line, names[:SHOWN])) + more
-
-
-def _count(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
