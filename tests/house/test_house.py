@@ -191,6 +191,26 @@ def test_every_error_code_is_in_the_tree_of_the_errors_module(modules):
             assert re.search(rf"\b{value.code}\b", tree) or value.code == "error", value.code
 
 
+def test_every_problem_code_is_explained(root, modules):
+    """A code is a hyphenated (or one-word) literal beside a severity; VAULT.md lists them in its last section."""
+    others = {
+        "site-packages",
+        "utf-8",
+        "utf-8-sig",
+        "utf-16",
+        "vaultgraph-background",
+        "vaultgraph-read",
+        "vaultgraph-watch",
+    }
+    used: set[str] = set()
+    for module in modules.values():
+        if module.package in {"note", "files", "graph", "vault"}:
+            used |= set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)"', module.text)) - others
+    listed = set(re.findall(r"`([a-z0-9-]+)`", (root / "VAULT.md").read_text().partition("## 11.")[2]))
+    assert len(used) > 10
+    assert used <= listed
+
+
 def test_every_package_is_in_the_architecture(root, modules):
     text = (root / "docs" / "architecture.md").read_text()
     for package in {module.package for module in modules.values()} - {""}:
