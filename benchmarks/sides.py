@@ -31,7 +31,10 @@ class Side:
         Raises: SideError when it is not installed.
         """
         code = f"import importlib.metadata as m; print(m.version({self.name!r}))"
-        done = subprocess.run([self.python, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+        try:
+            done = subprocess.run([self.python, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+        except OSError as error:
+            raise SideError(f"{self.python} cannot be run: {error.strerror}") from error
         if done.returncode:
             raise SideError(f"{self.name} is not installed for {self.python}")
         return done.stdout.strip()
