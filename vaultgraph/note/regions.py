@@ -1,8 +1,8 @@
 """Which lines are not scanned, and which bodies need the exact reader.
 
 State runs over marker lines only (fences, comment, math and HTML openers), which are few; everything between them is
-column work. Containers are not followed here: a body with a marker inside a list or quote, with possible indented code
-or with reference definitions is left to `structure`.
+column work. Containers are not followed here: a body with a marker inside a list or quote, with indented code where a
+list may be open or with reference definitions is left to `structure`.
 """
 
 import re
@@ -17,6 +17,8 @@ from vaultgraph.note.lines import BoolArray, IntArray, Lines
 _CLOSER: Final = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
 _OPENER: Final = re.compile(r"`{3,}|~{3,}")
 _ITEM: Final = re.compile(r"( *)((?:[-*+]|[0-9]{1,9}[.)]) {1,4})(?=[^ ])")
+_MARKER: Final = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])")
+_NO_LIST: Final = 1 << 30
 _NOT_PARAGRAPH: Final = ("blank", "heading", "rule", "underline", "fence", "percent", "dollar")
 _OPENERS: Final = ("fence", "percent", "dollar", "html_comment", "html_block", "html_lone")
 _CLOSED_BY: Final = {"percent": "%%", "dollar": "$$", "html_comment": "-->"}
@@ -46,7 +48,10 @@ def find_regions(lines: Lines) -> Regions:
     ) & ~opaque
     hard = np.zeros(len(lines.first) - 1, dtype=np.bool_)
     hard[lines.body[hard_lines]] = True
-    hard[lines.body[_doubtful(lines, opaque, hard)]] = True
+    doubtful = _doubtful(lines, opaque, hard)
+    code = _outside_lists(lines, opaque, doubtful)
+    _blot_out(lines, opaque, doubtful[code])
+    hard[lines.body[doubtful[~code]]] = True
     return Regions(opaque, hard)
 
 
@@ -140,24 +145,70 @@ class _Closers:
 def _doubtful(lines: Lines, opaque: BoolArray, hard: BoolArray) -> IntArray:
     """First lines of what may be indented code and holds something that would be read, where a list may be open."""
     flags = lines.flags
-    starts = flags["indented"] & ~flags["blank"] & ~opaque & ~hard[lines.body] & after_break(lines)
+    begins = after_break(lines)
+    begins[1:] |= flags["quote"][:-1] | opaque[:-1]  # what a quote ends with is not known here
+    starts = flags["indented"] & ~flags["blank"] & ~opaque & ~hard[lines.body] & begins
     rows = np.flatnonzero(starts)
     if not len(rows):
         return rows
     solid = np.flatnonzero(~flags["blank"])
-    run_starts = np.flatnonzero(starts | (~flags["blank"] & after_break(lines)))
+    run_starts = np.flatnonzero(starts | (~flags["blank"] & begins))
     has_open = np.logical_or.reduceat(flags["open"], run_starts)
     rows = rows[has_open[np.searchsorted(run_starts, rows)]]
     before = np.searchsorted(solid, rows) - 1
     above = np.where(before >= 0, solid[before], 0)
     is_first = (before < 0) | (lines.body[above] != lines.body[rows])
     texts, tops = lines.text.gather(rows).to_list(), lines.text.gather(above).to_list()
-    sure = is_first | starts[above]
+    sure = is_first | starts[above] | flags["rule"][above]
     # row loop: stretches that may be indented code and hold a link or tag; few in any vault
     keep = [
         bool(is_sure) or not _continues_item(text, top) for text, top, is_sure in zip(texts, tops, sure, strict=True)
     ]
     return rows[np.array(keep, dtype=np.bool_)]
+
+
+def _outside_lists(lines: Lines, opaque: BoolArray, rows: IntArray) -> BoolArray:
+    """Which of ``rows``, first lines of what may be indented code, follow a blank line where no list can be open."""
+    outside = np.zeros(len(rows), dtype=np.bool_)
+    if not len(rows):
+        return outside
+    blank, items = lines.flags["blank"], lines.flags["list_item"] & ~lines.flags["rule"]
+    after_blank = np.ones(len(blank), dtype=np.bool_)
+    after_blank[1:] = blank[:-1]
+    after_blank[lines.first[:-1]] = True
+    asked = np.zeros(len(lines.first) - 1, dtype=np.bool_)
+    asked[lines.body[rows]] = True
+    steps = np.flatnonzero((items | (after_blank & ~blank)) & ~opaque & asked[lines.body])
+    texts = lines.text.gather(steps).to_list()
+    found: set[int] = set()
+    body, column = -1, _NO_LIST  # the least column at which an item's content may begin, of the lists still open
+    # row loop: list items and what follows blank lines, in bodies that may hold indented code
+    for row, owner, is_item, is_free, text in zip(
+        steps.tolist(), lines.body[steps].tolist(), items[steps], after_blank[steps], texts, strict=True
+    ):
+        if owner != body:
+            body, column = owner, _NO_LIST
+        margin = len(text) - len(text.lstrip(" "))
+        if is_item:
+            marker = _MARKER.match(text)
+            column = min(column, marker.end() + 1 if marker is not None else 0)
+        elif is_free and margin < column and text[margin] != "\t":
+            column = _NO_LIST
+        if is_free and column == _NO_LIST:
+            found.add(row)
+    return np.array([row in found for row in rows.tolist()], dtype=np.bool_)
+
+
+def _blot_out(lines: Lines, opaque: BoolArray, rows: IntArray) -> None:
+    """Make indented code that begins at ``rows`` opaque: up to the next line of text that is not indented."""
+    if not len(rows):
+        return
+    stops = np.flatnonzero(~lines.flags["blank"] & ~lines.flags["indented"])
+    nearest = np.append(stops, len(opaque))[np.searchsorted(stops, rows)]
+    ends = np.minimum(nearest, lines.first[lines.body[rows] + 1])
+    # row loop: stretches of indented code that would be read otherwise
+    for row, end in zip(rows.tolist(), ends.tolist(), strict=True):
+        opaque[row:end] = True
 
 
 def _continues_item(text: str, above: str) -> bool:
