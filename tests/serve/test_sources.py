@@ -162,6 +162,21 @@ def test_refused_images_take_no_place_and_say_why(vault):
     assert any("media/drawing.svg" in line and "svg" in line.split(":", 1)[1] for line in lines)
 
 
+def test_a_refused_item_says_what_it_is_or_what_was_meant(vault):
+    def refused(item):
+        return vault.error("fetch_images", items=[item]).split("\n")[1]
+
+    for address in ("https://example.org/a.png", "HTTP://x/y.png", "//x.org/a.png", "data:image/png;base64,xx"):
+        assert refused(address) == f"- refused {address}: is a web address; only files of the vault are delivered."
+    assert refused("media/drawing.svg").endswith("read_source shows its text.")
+    assert "Did you mean media/selkie.png?" in refused("selky.png")
+    assert "Did you mean media/chart.jpg?" in refused("nowhere/chart.jpgg")
+    assert "or media/selkie.png?" in refused("selkie")
+    assert "Did you mean" not in refused("zzzz")
+    for name in ("![[selkie.png|120]]", "media\\selkie.png"):
+        assert vault.text("fetch_images", items=[name]).startswith("delivered 1")
+
+
 def test_all_refused_is_an_error(vault):
     message = vault.error("fetch_images", items=["media/gone.png"])
     assert "media/gone.png" in message

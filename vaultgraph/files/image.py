@@ -13,7 +13,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from vaultgraph.errors import ImageError, ParameterError, TooLargeError
-from vaultgraph.files.kinds import DELIVERED_IMAGES, HEAD_BYTES, mime_of
+from vaultgraph.files.kinds import DELIVERED_IMAGES, HEAD_BYTES, is_text, mime_of
 from vaultgraph.files.root import VaultRoot
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ def _refusal(path: str, mime: str | None) -> str:
         return f"{path}: not an image by its header (it is text). read_source shows text."
     if mime is None:
         return f"{path}: not an image by its header."
-    return f"{path}: {mime} is not delivered; only png, jpeg, gif and webp are."
+    advice = " read_source shows its text." if is_text(mime) else ""
+    return f"{path}: {mime} is not delivered; only png, jpeg, gif and webp are.{advice}"
 
 
 def _open(path: str, data: bytes, mime: str) -> "Image":

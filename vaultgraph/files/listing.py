@@ -17,7 +17,7 @@ from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.files.walk import FolderCache, fold, folders_of
 
 MOST_SEEN: Final = 200_000  # entries looked at before a listing gives up counting
-_MOST_DEPTH: Final = 100  # every level holds a handle
+MOST_DEPTH: Final = 100  # every level holds a handle
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,14 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Listing:
     """``entries``: in tree order, a folder before what is in it; ``total`` how many there are (at least, where the
-    vault has over 200,000); ``is_cut``: not all of them are in ``entries``."""
+    vault has over 200,000); ``is_cut``: not all of them are in ``entries``. ``looked_at``: how many there are
+    without the glob."""
 
     path: str
     entries: tuple[Entry, ...]
     total: int
     is_cut: bool
+    looked_at: int
 
 
 def list_tree(
@@ -69,7 +71,7 @@ def list_tree(
     seen: list[Entry] = []
     try:
         with folders_of(root.handle) as folders:
-            for entry in _entries(root, folders, start, 1, min(depth, _MOST_DEPTH)):
+            for entry in _entries(root, folders, start, 1, min(depth, MOST_DEPTH)):
                 seen.append(entry)
                 if len(seen) >= MOST_SEEN:
                     break
@@ -83,7 +85,7 @@ def list_tree(
         for entry, by_root, by_start in zip(seen, from_root, from_start, strict=True)
         if (by_root or by_start) and (entry.is_folder or not dirs_only)
     ]
-    return Listing(start, tuple(chosen[:most]), len(chosen), len(chosen) > most or len(seen) >= MOST_SEEN)
+    return Listing(start, tuple(chosen[:most]), len(chosen), len(chosen) > most or len(seen) >= MOST_SEEN, len(seen))
 
 
 def _entries(root: VaultRoot, folders: FolderCache, folder: str, level: int, depth: int) -> Iterator[Entry]:

@@ -3,15 +3,17 @@
 A name without its folder resolves like an embed, where it is unique. Refused items take no place among the delivered.
 """
 
+import difflib
 from typing import Final
 
-from vaultgraph.errors import ImageError, MissingFileError, ParameterError, VaultgraphError
+from vaultgraph.errors import FileError, ImageError, MissingFileError, ParameterError, VaultgraphError
 from vaultgraph.files.image import ImageData, load_image
 from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.files.stamps import scan
 from vaultgraph.files.walk import fold
 from vaultgraph.serve.answers import Answer, ImagePart, TextPart, text_answer
 from vaultgraph.serve.cells import one_line
+from vaultgraph.serve.lookup import is_address, short, written
 from vaultgraph.serve.session import Call
 
 MOST_IMAGES: Final = 4
@@ -19,6 +21,7 @@ MOST_IMAGE_BYTES: Final = 4 * 1024 * 1024
 MOST_TOTAL_BYTES: Final = 12 * 1024 * 1024
 MOST_ITEMS: Final = 100
 CANDIDATES_SHOWN: Final = 10
+NEAREST: Final = 3
 
 
 def fetch_images(call: Call) -> Answer:
@@ -79,10 +82,14 @@ class _Tray:
         """The real path of ``item``: as it stands, or of the one file whose path ends so."""
         try:
             return askable(self._root.stat(item).path)
-        except MissingFileError:
+        except FileError as missing:
+            if is_address(item):
+                raise ImageError(f"{short(item)}: is a web address; only files of the vault are delivered.") from None
+            if not isinstance(missing, MissingFileError):
+                raise
             if self._names is None:
                 self._names = _paths_by_name(self._root)
-            name = fold(self._root.check(item))
+            name = fold(self._root.check(written(item).name))
             found = [
                 path
                 for path in self._names.get(name.rsplit("/", 1)[-1], [])
@@ -91,9 +98,22 @@ class _Tray:
             if len(found) == 1:
                 return askable(found[0])
             if not found:
-                raise
+                raise self._with_nearest(missing, name) from None
         listed = ", ".join(found[:CANDIDATES_SHOWN]) + (" …" if len(found) > CANDIDATES_SHOWN else "")
         raise ImageError(f"{item}: {len(found)} files are called so; ask for one by its path: {listed}.")
+
+    def _with_nearest(self, missing: MissingFileError, name: str) -> MissingFileError:
+        """The error with the paths of files whose names are like ``name`` too."""
+        names = self._names or {}
+        by_stem = {key.rsplit(".", 1)[0]: paths for key, paths in names.items()}
+        known = {**by_stem, **names}
+        close = difflib.get_close_matches(name.rsplit("/", 1)[-1], list(known), n=NEAREST, cutoff=0.7)
+        found = [path for key in close for path in known[key]]
+        nearest = list(dict.fromkeys([*missing.data["nearest"], *found]))[:NEAREST]
+        if not nearest:
+            return missing
+        place = missing.message.split(": not in the vault", 1)[0]
+        return MissingFileError(f"{place}: not in the vault. Did you mean {' or '.join(nearest)}?")
 
 
 def _paths_by_name(root: VaultRoot) -> dict[str, list[str]]:

@@ -98,8 +98,8 @@ _TABLE: Final = (
     Operation(
         "read_source",
         "Read a file",
-        "Read a note or another text file by vault-relative path (a note also by title or alias). Long files answer "
-        "their outline and first part.",
+        "Read a note or another text file by vault-relative path (a note also by title, alias or [[link]]). "
+        "Long files answer their outline and first part.",
         _closed(
             {
                 "file_path": _text(),
@@ -138,7 +138,7 @@ _TABLE: Final = (
         _closed(
             {
                 "path": _text("default: the vault"),
-                "depth": _whole("default 1", 1),
+                "depth": _whole("default 1; with glob all", 1),
                 "glob": _text("only matching files"),
                 "dirs_only": _flag(),
             }

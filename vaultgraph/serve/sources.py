@@ -4,20 +4,21 @@ They answer from the files themselves, at once and always fresh; the graph only 
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from vaultgraph.cypher.budget import budget_for
-from vaultgraph.errors import MissingFileError, ParameterError, VaultgraphError
 from vaultgraph.files import grep as line_search
-from vaultgraph.files.listing import Entry, list_tree
+from vaultgraph.files.listing import MOST_DEPTH, Entry, Listing, list_tree
+from vaultgraph.files.lookup import paths_called
 from vaultgraph.files.read import MOST_LINES, TextPart, outline, read_text
 from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.serve.answers import Answer, text_answer
 from vaultgraph.serve.cells import counted, one_line
-from vaultgraph.serve.note_names import notes_named
+from vaultgraph.serve.lookup import find_file, find_folder
 from vaultgraph.serve.payload import ENVELOPE_BYTES, TextPages, fitting, reply_bytes, wire_bytes
-from vaultgraph.serve.session import Call, Session, StillBuilding
+from vaultgraph.serve.session import Call
 
 SHOWN: Final = 10  # candidates, skipped files and the like
 OUTLINE_SHOWN: Final = 60
@@ -30,8 +31,12 @@ ENTRIES: Final = 2000
 
 def read_source(call: Call) -> Answer:
     """A text file, whole or in part; a long one as outline and first part."""
-    arguments = call.arguments
-    root, path = _resolved(call.session, arguments["file_path"])
+    root, path, meant = find_file(call.session, call.arguments["file_path"])
+    arguments = dict(call.arguments)
+    if meant.heading:
+        arguments.setdefault("heading", meant.heading)
+    if meant.block:
+        arguments.setdefault("grep", rf"\^{re.escape(meant.block)}\s*$")
     part = _part(root, path, arguments)
     most_bytes = reply_bytes(arguments)
     head = f"{one_line(part.path)}  ({_extent(part, arguments)})"
@@ -63,22 +68,24 @@ def grep(call: Call) -> Answer:
         check=budget.check,
     )
     has_context = arguments.get("context", 0) > 0
-    text = "\n".join([*_grep_lines(found, has_context=has_context), *_grep_summary(found)])
+    lines = [*_grep_lines(found, has_context=has_context), *_grep_summary(found)]
+    if "glob" in arguments and not found.files_searched:
+        lines = [_no_file_searched(call.session.folder(), found, arguments["glob"]), *lines[1:]]
+    text = "\n".join(lines)
     return call.session.results.answer(TextPages(text), reply_bytes(arguments))
 
 
 def list_source(call: Call) -> Answer:
     """The tree of a folder, two spaces a level."""
     arguments = call.arguments
-    listing = list_tree(
-        call.session.folder(),
-        arguments.get("path", "."),
-        arguments.get("depth", 1),
-        arguments.get("glob"),
-        arguments.get("dirs_only", False),
-        ENTRIES,
-    )
-    is_filtered = "glob" in arguments
+    root = call.session.folder()
+    glob = arguments.get("glob")
+    is_filtered = glob is not None
+    depth = arguments.get("depth", MOST_DEPTH if is_filtered else 1)
+    path = find_folder(root, arguments.get("path", "."))
+    listing = list_tree(root, path, depth, glob, arguments.get("dirs_only", False), ENTRIES)
+    if is_filtered and not listing.total:
+        return text_answer(_nothing_matched(listing, arguments))
     lines = [f"{one_line(listing.path) or '.'}/  ({counted(listing.total, 'entry', 'entries')})"]
     lines += [_entry_line(entry, listing.path, whole_path=is_filtered) for entry in listing.entries]
     if listing.is_cut:
@@ -156,32 +163,6 @@ def _next_part(part: TextPart, arguments: Mapping[str, Any], last: int) -> str:
     return f"{counted(until - last, 'more line')}: read_source(file_path={name}, start_line={last + 1}{end})"
 
 
-def _resolved(session: Session, name: str) -> tuple[VaultRoot, str]:
-    """The folder and the path of the file at ``name``, or of the one note called so.
-
-    Raises:
-        MissingFileError: neither; ParameterError: several notes are called so.
-    """
-    root = session.folder()
-    try:
-        return root, askable(root.stat(name).path)
-    except MissingFileError as missing:
-        try:
-            found = notes_named(session.vault().current(), name)
-        except (StillBuilding, VaultgraphError):
-            raise missing from None  # without a graph there are no names
-        if not found:
-            raise missing from None
-    if len(found) > 1:
-        listed = "\n".join(f"  {one_line(path)}" for path in found[:SHOWN])
-        more = f"\n  … {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-        raise ParameterError(
-            f"{len(found)} notes are called `{name}`; ask for one by its path:\n{listed}{more}",
-            {"name": "file_path", "reason": "ambiguous", "candidates": found[:SHOWN]},
-        )
-    return root, askable(found[0])
-
-
 def _grep_lines(found: line_search.GrepResult, *, has_context: bool) -> Iterator[str]:
     """``path:12:text`` for matches, ``path-11-text`` for context, ``--`` between groups that do not touch."""
     before: line_search.GrepLine | None = None
@@ -208,6 +189,36 @@ def _grep_summary(found: line_search.GrepResult) -> Iterator[str]:
     skipped = [f"{path} ({reason})" for path, reason in found.skipped if reason != "binary"]
     if skipped:
         yield f"not searched: {_listed(skipped)}"
+
+
+def _no_file_searched(root: VaultRoot, found: line_search.GrepResult, glob: str) -> str:
+    """Why a search with a glob looked into no file, and the glob that would."""
+    if found.skipped:
+        return f"no text to search: the glob {glob!r} matches {counted(len(found.skipped), 'file')}, none of them text"
+    folders = paths_called(root, glob.strip("/"), folders=True)
+    if folders:
+        return f"the glob {glob!r} matches no file: {one_line(folders[0])} is a folder; try glob={_below(folders[0])}"
+    return (
+        f"the glob {glob!r} matches no file: *.md is by file name at any depth, Folder/** is everything below a folder "
+        "of the vault; list_source shows what there is"
+    )
+
+
+def _nothing_matched(listing: Listing, arguments: Mapping[str, Any]) -> str:
+    """Where a listing with a glob looked, and how to widen it."""
+    place = f"below {one_line(listing.path)}/" if listing.path else "in the vault"
+    looked = f"{counted(listing.looked_at, 'entry', 'entries')} {place}"
+    if "depth" in arguments:
+        looked += f", {counted(arguments['depth'], 'level')} deep"
+    wider = ["leave depth out"] if "depth" in arguments else []
+    wider += ["leave dirs_only out"] if arguments.get("dirs_only") else []
+    wider += ["leave path out"] if listing.path else []
+    wider.append("a glob such as *.md or *word* is matched against names at any depth")
+    return f"nothing matches {arguments['glob']!r} among {looked}. To widen: {'; '.join(wider)}."
+
+
+def _below(folder: str) -> str:
+    return json.dumps(f"{folder}/**", ensure_ascii=False)
 
 
 def _entry_line(entry: Entry, folder: str, *, whole_path: bool) -> str:

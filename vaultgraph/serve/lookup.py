@@ -1,0 +1,175 @@
+"""From what a caller writes for a file or a folder to its path: a path, a link, a title, in any letter case.
+
+Used by the file operations. What is spelled as on disk always wins; after it only what is unique is taken for meant.
+"""
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from vaultgraph.errors import FileError, MissingFileError, ParameterError, PathEscapeError, VaultgraphError
+from vaultgraph.files.lookup import paths_called
+from vaultgraph.files.root import VaultRoot, askable
+from vaultgraph.files.walk import fold
+from vaultgraph.serve.cells import one_line
+from vaultgraph.serve.note_names import names_of_notes, notes_named
+from vaultgraph.serve.session import Session, StillBuilding
+from vaultgraph.vault.snapshot import Snapshot
+
+SHOWN: Final = 10  # candidates
+NEAREST: Final = 3
+MOST_SHOWN: Final = 200  # characters of a name in a message
+_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.\-]*://|//|data:|www\.", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A file as it was written: ``name`` without brackets, and the heading or block behind its `#`."""
+
+    name: str
+    heading: str | None = None
+    block: str | None = None
+
+
+def written(text: str) -> Written:
+    """``text`` read as a link: `[[Note#Heading|shown]]`, `![[x.png]]`, `Folder\\Note.md#Heading`."""
+    bare = text.strip()
+    if bare.removeprefix("!").startswith("[[") and bare.endswith("]]"):
+        bare = bare.removeprefix("!")[2:-2].split("|", 1)[0].strip()
+    name, _, anchor = bare.replace("\\", "/").partition("#")
+    anchor = anchor.strip()
+    if anchor.startswith("^"):
+        return Written(name.strip(), block=anchor[1:])
+    return Written(name.strip(), heading=anchor or None)
+
+
+def is_address(text: str) -> bool:
+    """Whether ``text`` looks like an address on the web."""
+    return _ADDRESS.match(text) is not None
+
+
+def short(text: str) -> str:
+    """``text`` for a message: on one line, and cut where it is very long."""
+    return one_line(text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…")
+
+
+def find_file(session: Session, text: str) -> tuple[VaultRoot, str, Written]:
+    """The folder, the path of the file that ``text`` means, and how it was read.
+
+    A folder stands for its folder note.
+
+    Raises:
+        ParameterError: ``text`` is empty, or means several files.
+        MissingFileError: nothing is called so; the message names the nearest.
+        FileError: it is a folder without a note of its own, or the path is refused.
+    """
+    root = session.folder()
+    if not text.strip():
+        raise ParameterError(
+            "`file_path` is empty. Pass a path such as Folder/Note.md, or the title of a note; list_source and "
+            "graph_overview show what there is.",
+            {"name": "file_path", "reason": "empty"},
+        )
+    try:
+        return root, _file_at(root, text), Written(text)
+    except MissingFileError as error:
+        if is_address(text):
+            raise MissingFileError(f"{short(text)}: is a web address; only files of the vault are read.") from None
+        missing = error
+    except PathEscapeError:  # no path, but maybe the title of a note, such as `C: an introduction`
+        found = _titled(session, text)
+        if not found:
+            raise
+        return root, _only(found, text), Written(text)
+    meant = written(text)
+    if not meant.name:
+        raise missing
+    if meant.name != text:
+        try:
+            return root, _file_at(root, meant.name), meant
+        except MissingFileError:
+            pass
+    found = _called(session, root, meant.name)
+    if not found:
+        raise _with_nearest(session, missing, meant.name)
+    return root, _only(found, text), meant
+
+
+def find_folder(root: VaultRoot, text: str) -> str:
+    """The path of the folder that ``text`` means; ``text`` itself where it names something, or nothing is like it.
+
+    Raises:
+        ParameterError: several folders are called so.
+        PathEscapeError: the path is refused.
+    """
+    try:
+        return askable(root.stat(text).path)
+    except MissingFileError:
+        name = written(text).name
+        found = paths_called(root, name, folders=True) or paths_called(root, name)
+        return _only(found, text, "path", "folders") if found else text
+
+
+def _file_at(root: VaultRoot, path: str) -> str:
+    """The file at ``path``, of a folder its folder note (beside it, else in it), else the folder itself."""
+    status = root.stat(path)
+    if not status.is_folder or not status.path:
+        return askable(status.path)
+    name = status.path.rsplit("/", 1)[-1]
+    for note in (f"{status.path}.md", f"{status.path}/{name}.md"):
+        try:
+            with root.find(askable(note), with_nearest=False) as found:
+                if not found.is_folder:
+                    return askable(found.path)
+        except FileError:
+            continue
+    return askable(status.path)
+
+
+def _called(session: Session, root: VaultRoot, name: str) -> list[str]:
+    """Files whose path is ``name`` in another letter case, else notes called so, else files and folders that end so."""
+    files = paths_called(root, name)
+    folded = fold(name.strip("/"))
+    if any(fold(path) in (folded, f"{folded}.md") for path in files):
+        return files
+    if found := _titled(session, name):
+        return found
+    return files or [_file_at(root, askable(path)) for path in paths_called(root, name, folders=True)]
+
+
+def _titled(session: Session, name: str) -> list[str]:
+    snapshot = _snapshot(session)
+    return notes_named(snapshot, name) if snapshot else []
+
+
+def _snapshot(session: Session) -> Snapshot | None:
+    try:
+        return session.vault().current()
+    except (StillBuilding, VaultgraphError):
+        return None  # without a graph there are no names
+
+
+def _only(found: Sequence[str], text: str, argument: str = "file_path", kind: str = "notes") -> str:
+    if len(found) == 1:
+        return askable(found[0])
+    listed = "\n".join(f"  {one_line(path)}" for path in found[:SHOWN])
+    more = f"\n  … {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    raise ParameterError(
+        f"{len(found)} {kind} are called `{text}`; ask for one by its path:\n{listed}{more}",
+        {"name": argument, "reason": "ambiguous", "candidates": list(found[:SHOWN])},
+    )
+
+
+def _with_nearest(session: Session, missing: MissingFileError, name: str) -> MissingFileError:
+    """The error with the paths of the notes whose names are like ``name`` too."""
+    snapshot = _snapshot(session)
+    known = names_of_notes(snapshot) if snapshot else {}
+    close = difflib.get_close_matches(name.casefold().removesuffix(".md"), list(known), n=NEAREST, cutoff=0.7)
+    nearest = list(dict.fromkeys([*missing.data["nearest"], *(known[key] for key in close)]))[:NEAREST]
+    if not nearest:
+        return missing
+    return MissingFileError(
+        f"{short(name)}: not in the vault. Did you mean {' or '.join(nearest)}?", {"nearest": nearest}
+    )
