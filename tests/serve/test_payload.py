@@ -105,6 +105,20 @@ def test_text_is_cut_at_line_ends_and_reads_on_to_its_end():
     assert "".join(parts) + answer.text == text
 
 
+def test_without_an_offset_the_next_part_follows_the_one_delivered_last():
+    table, store, seen = rows(1000), ResultStore(), []
+    answer = store.answer(pages(table, "json"), 4096)
+    seen += answer.structured["rows"]
+    while "next" in answer.structured:
+        answer = store.more("r1", None, 4096)
+        seen += answer.structured["rows"]
+    assert [tuple(row) for row in seen] == table
+    with pytest.raises(ParameterError, match="All parts of `r1` were delivered; offset=0"):
+        store.more("r1", None, 4096)
+    assert store.more("r1", 0, 4096).structured["rows"][0] == seen[0]
+    assert store.more("r1", None, 4096).structured["offset"] > 0
+
+
 @pytest.mark.parametrize("offset", [-1, 1000, 5000])
 def test_an_offset_outside_the_result_is_refused(offset):
     store = ResultStore()

@@ -181,7 +181,7 @@ _TABLE: Final = (
         "expand_response",
         "More of an answer",
         "The next part of an answer that said there is more.",
-        _closed({"result_id": _text(), "offset": _whole()}, "result_id"),
+        _closed({"result_id": _text(), "offset": _whole("default: after the last part given")}, "result_id"),
         queries.expand_response,
         is_quick=True,
     ),

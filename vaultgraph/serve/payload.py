@@ -96,7 +96,7 @@ class RowPages:
             shown = self.rows.part(offset, offset + len(lines))
             has_cuts = any(self._line(row, None) != line for row, line in zip(shown, lines, strict=True))
         stop = offset + len(lines)
-        result_id = keep() if stop < len(self.rows) else None
+        result_id = keep(stop) if stop < len(self.rows) else None
         notes = (*self._notes(stop, result_id, has_cuts=has_cuts), self._last())
         return (
             self._structured(lines, offset, stop, result_id, has_cuts)
@@ -203,7 +203,7 @@ class TextPages:
         left = len(self.text) - stop
         if not left:
             return text_answer(part)
-        result_id = keep()
+        result_id = keep(stop)
         more = f'{left:,} more characters: expand_response(result_id="{result_id}", offset={stop})'
         if result_id is None:
             more = f"{left:,} more characters, too many to keep: ask for less."

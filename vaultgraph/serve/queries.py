@@ -73,7 +73,7 @@ def ping(call: Call) -> Answer:
 def expand_response(call: Call) -> Answer:
     """The next part of an earlier answer."""
     arguments = call.arguments
-    return call.session.results.more(arguments["result_id"], arguments.get("offset", 0), reply_bytes(arguments))
+    return call.session.results.more(arguments["result_id"], arguments.get("offset"), reply_bytes(arguments))
 
 
 def _details(snapshot: Snapshot, arguments: dict[str, Any]) -> list[str]:

@@ -18,8 +18,8 @@ MOST_RESULTS: Final = 32
 MOST_BYTES: Final = 32 * 1024 * 1024
 
 
-Keep = Callable[[], str | None]
-"""Gives the id a result is kept under; None where it is too large to keep."""
+Keep = Callable[[int], str | None]
+"""Told where the next part begins, gives the id the result is kept under; None where it is too large to keep."""
 
 
 class Pages(Protocol):
@@ -50,6 +50,7 @@ class Pages(Protocol):
 class _Kept:
     pages: Pages
     until: float
+    offset: int | None  # where the next part begins; None after the last one
 
 
 class ResultStore:
@@ -63,38 +64,53 @@ class ResultStore:
 
     def answer(self, pages: Pages, most_bytes: int) -> Answer:
         """The first part of a result; it is kept where that is not all."""
-        return pages.page(0, most_bytes, lambda: self._keep(pages))
+        return pages.page(0, most_bytes, lambda stop: self._keep(pages, stop))
 
-    def more(self, result_id: str, offset: int, most_bytes: int) -> Answer:
-        """A later part of a kept result.
+    def more(self, result_id: str, offset: int | None, most_bytes: int) -> Answer:
+        """A later part of a kept result; with ``offset`` None the one after the part that was delivered last.
 
         Raises:
-            ParameterError: the result is not kept (any more), or ``offset`` is outside it.
+            ParameterError: the result is not kept (any more), ``offset`` is outside it, or all of it was delivered.
         """
-        return self._get(result_id).page(offset, most_bytes, lambda: result_id)
+        kept = self._get(result_id)
+        start = kept.offset if offset is None else offset
+        if start is None:
+            raise ParameterError(
+                f"All parts of `{result_id}` were delivered; offset=0 gives the first one again.",
+                {"name": "offset", "reason": "outside"},
+            )
+        following: list[int] = []
 
-    def _keep(self, pages: Pages) -> str | None:
+        def keep(stop: int) -> str:
+            following.append(stop)
+            return result_id
+
+        answer = kept.pages.page(start, most_bytes, keep)
+        kept.offset = following[0] if following else None
+        return answer
+
+    def _keep(self, pages: Pages, offset: int) -> str | None:
         if pages.size_bytes > MOST_BYTES:
             return None
         with self._lock:
             now = self._clock()
             self._count += 1
             result_id = f"r{self._count}"
-            self._kept[result_id] = _Kept(pages, now + KEEP_S)
+            self._kept[result_id] = _Kept(pages, now + KEEP_S, offset)
             for gone in [key for key, kept in self._kept.items() if kept.until <= now or _is_old(kept, pages)]:
                 del self._kept[gone]
             while len(self._kept) > MOST_RESULTS or self._total() > MOST_BYTES:
                 self._kept.popitem(last=False)
         return result_id
 
-    def _get(self, result_id: str) -> Pages:
+    def _get(self, result_id: str) -> _Kept:
         with self._lock:
             now = self._clock()
             kept = self._kept.get(result_id)
             if kept is not None and kept.until > now:
                 kept.until = now + KEEP_S
                 self._kept.move_to_end(result_id)
-                return kept.pages
+                return kept
             here = ", ".join(key for key, other in self._kept.items() if other.until > now)
         raise ParameterError(
             f"There is no result `{result_id}` (any more): results are kept 10 minutes, the last {MOST_RESULTS} of "
