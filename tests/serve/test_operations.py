@@ -133,6 +133,49 @@ def test_unknown_labels_types_and_topics_name_the_nearest(vault):
     assert "Did you mean `functions`?" in vault.error("graph_overview", cypher=["function"])
 
 
+@pytest.mark.parametrize(
+    ("word", "topic"),
+    [
+        ("MATCH", "CLAUSES"),
+        ("order by", "CLAUSES"),
+        ("MERGE", "CLAUSES"),
+        ("Clauses", "CLAUSES"),
+        ("shortestPath", "PATTERNS"),
+        ("starts with", "OPERATORS"),
+        ("=~", "OPERATORS"),
+        ("case", "EXPRESSIONS"),
+        ("any", "EXPRESSIONS"),
+        ("reduce", "EXPRESSIONS"),
+        ("DURATION", "duration("),
+        ("zoned datetime", "VALUES"),
+        ("vault.problems", "PROCEDURES"),
+        ("count", "AGGREGATES"),
+        ("toUpper", "toUpper("),
+        ("TOUPPER", "toUpper("),
+        ("HAS_IMAGE", "GRAPH"),
+    ],
+)
+def test_a_word_of_a_query_leads_to_the_topic_that_documents_it(vault, word, topic):
+    assert vault.text("graph_overview", cypher=[word]).startswith(topic)
+
+
+def test_the_way_closer_names_a_label_of_notes(local, write):
+    notes = {f"Boats/{name}.md": f"---\ntags: [{name}, b{name}]\n---\n" for name in "abc"}
+    assert 'Closer: types:["Boats"]' in local(write(notes)).text("graph_overview")
+
+
+def test_one_of_a_kind_is_said_in_the_singular(local, write):
+    text = local(write({"A.md": "a"})).text("graph_overview")
+    assert text.startswith("vault · 1 note, 1 node, 0 relationships\n")
+
+
+def test_arguments_called_otherwise_lead_to_the_right_ones(vault):
+    assert "Did you mean `types`?" in vault.error("graph_overview", label="Boat")
+    assert "Did you mean `file_path`?" in vault.error("read_source", path="Home.md")
+    assert "Did you mean `pattern`?" in vault.error("grep", query="x")
+    assert vault.text("graph_overview", types="Boat").startswith("Boat: 2 nodes")
+
+
 def test_the_query_reference_fits_into_one_answer_and_knows_functions(vault):
     everything = vault.text("graph_overview", cypher=True)
     assert "expand_response" not in everything

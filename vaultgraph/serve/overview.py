@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from vaultgraph.graph.graph import Graph, RelationshipTable, group_index
+from vaultgraph.serve.cells import counted
 from vaultgraph.serve.payload import wire_bytes
 from vaultgraph.serve.problems import problem_summary
 from vaultgraph.vault.snapshot import Snapshot
@@ -23,11 +24,12 @@ NO_LABEL: Final = "(none)"
 def overview_text(name: str, snapshot: Snapshot, now: datetime) -> str:
     """The bare overview: name and freshness, labels, relationship types with their ends, problems, next steps."""
     report, note = snapshot.report, quoted(snapshot.profile.note_label)
+    counts = [(report.notes, "note"), (report.nodes, "node"), (report.relationships, "relationship")]
     labels = [f"{quoted(label)} {count:,}" for label, count in report.labels.items()]
     types = [_type_line(snapshot.graph, table) for table in _by_count(snapshot.graph)]
-    example = next((label for label in report.labels if label != snapshot.profile.note_label), note)
+    example = _short(_example_label(snapshot), 30)
     lines = [
-        f"{_short(name)} · {report.notes:,} notes, {report.nodes:,} nodes, {report.relationships:,} relationships",
+        f"{_short(name)} · {', '.join(counted(count, noun) for count, noun in counts)}",
         freshness(snapshot, now),
         "",
         "Labels (nodes):",
@@ -37,7 +39,7 @@ def overview_text(name: str, snapshot: Snapshot, now: datetime) -> str:
         _capped(types, "\n", TYPE_BYTES, "ask connections:true"),
         "",
         f"Problems: {problem_summary(report.problems)}" + ("" if report.problems.is_empty() else " (problems:true)"),
-        f'Closer: types:["{_short(example, 30)}"] properties · connections:true · cypher:true what queries can do',
+        f'Closer: types:["{example}"] properties · connections:true · cypher:true what queries can do',
         f"Example query: MATCH (n:{note})-[r:LINKS_TO]->(m) RETURN m.path, count(r) AS links ORDER BY links DESC",
     ]
     return "\n".join(lines)
@@ -69,6 +71,13 @@ def endpoint_pairs(graph: Graph, table: RelationshipTable) -> list[tuple[str, st
 def quoted(name: str) -> str:
     """A label or type as it is written in a query: in backticks where it needs them."""
     return name if name.isidentifier() else f"`{name.replace('`', '``')}`"
+
+
+def _example_label(snapshot: Snapshot) -> str:
+    """The most frequent label that only some notes have; the label of all notes where there is none."""
+    note_label = snapshot.profile.note_label
+    of_notes = {label for group in snapshot.graph.groups if note_label in group.labels for label in group.labels}
+    return next((name for name in snapshot.report.labels if name in of_notes and name != note_label), note_label)
 
 
 def _by_count(graph: Graph) -> list[RelationshipTable]:

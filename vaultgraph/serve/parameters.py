@@ -1,12 +1,13 @@
 """Checking the arguments of a call against an operation's closed parameter schema.
 
 Covers the part of JSON Schema the operations use: type (one or several), enum, items, minItems, minimum, required,
-additionalProperties false. A null argument counts as absent, since callers spell "not given" both ways.
+additionalProperties false. A null argument counts as absent, since callers spell "not given" both ways; a text for a
+list of texts counts as its one entry.
 """
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from vaultgraph.errors import ParameterError
 
@@ -19,6 +20,38 @@ _WORDS = {
     "array": "a list",
     "object": "an object",
 }
+
+
+_MEANT: Final[Mapping[str, tuple[str, ...]]] = {
+    "label": ("types",),
+    "labels": ("types",),
+    "node": ("types",),
+    "topic": ("cypher",),
+    "relationship": ("connections",),
+    "relationships": ("connections",),
+    "statement": ("query",),
+    "cypher": ("query",),
+    "parameters": ("params",),
+    "path": ("file_path", "items", "glob"),
+    "file": ("file_path", "path", "glob"),
+    "name": ("file_path", "types"),
+    "note": ("file_path",),
+    "title": ("file_path",),
+    "folder": ("path", "glob"),
+    "directory": ("path", "glob"),
+    "section": ("heading",),
+    "pattern": ("grep", "glob"),
+    "regex": ("pattern", "grep"),
+    "search": ("pattern", "grep"),
+    "query": ("pattern", "grep"),
+    "limit": ("max_results", "max_matches"),
+    "image": ("items",),
+    "images": ("items",),
+    "paths": ("items",),
+    "files": ("items",),
+    "id": ("result_id",),
+}
+"""What callers call a parameter that is not named so, and the names it may have, the first one known counts."""
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
@@ -75,7 +108,8 @@ def _kinds(schema: Schema) -> list[str]:
 
 def _unknown(name: str, known: list[str], operation: str) -> ParameterError:
     shown = [other for other in known if other != "_response"]
-    close = nearest(name, shown)
+    meant = next((other for other in _MEANT.get(name.casefold(), ()) if other in shown), None)
+    close = meant or nearest(name, shown)
     advice = f" Did you mean `{close}`?" if close else ""
     accepted = f" It accepts: {', '.join(shown)}." if shown else " It takes no arguments."
     return ParameterError(
@@ -87,6 +121,8 @@ def _unknown(name: str, known: list[str], operation: str) -> ParameterError:
 def _checked(value: Any, schema: Schema, name: str) -> Any:
     if isinstance(value, float) and value.is_integer() and "integer" in _kinds(schema):
         value = int(value)
+    if isinstance(value, str) and "array" in _kinds(schema):
+        value = _listed(value, schema)
     if not any(_is_kind(value, kind) for kind in _kinds(schema)):
         raise _wrong(name, schema, value)
     if "enum" in schema and value not in schema["enum"]:
@@ -103,6 +139,14 @@ def _checked(value: Any, schema: Schema, name: str) -> Any:
     if _is_kind(value, "object") and "properties" in schema:
         return check_arguments(schema, cast("dict[str, Any]", value), f"`{name}`")
     return value
+
+
+def _listed(value: str, schema: Schema) -> Any:
+    """A text given for a list as its one entry; "true" and "false" are meant as such where they are accepted."""
+    if "boolean" in _kinds(schema) and value.casefold() in ("true", "false"):
+        return value.casefold() == "true"
+    is_texts = cast("Schema", schema.get("items", {})).get("type") == "string"
+    return [value] if is_texts else value
 
 
 def _is_kind(value: Any, kind: str) -> bool:

@@ -3,6 +3,7 @@
 A topic may also be the name of one function or aggregate. Says nothing about a particular vault.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -53,6 +54,9 @@ Dangling links: MATCH (n)-[r:LINKS_TO]->(c:Concept) WHERE c._provisional RETURN 
 Text: MATCH (n:Note) WHERE toLower(n.body) CONTAINS 'tide' RETURN n.path LIMIT 10 (grep is quicker for lines)""",
 }
 TOPICS: Final = (*_TOPICS, "functions", "aggregates")
+DOCUMENTING: Final = ("clauses", "patterns", "operators", "expressions", "values", "procedures", "graph")
+_KEYWORD: Final = re.compile(r"\b[A-Z_]{2,}\b|\b[\w.]+(?=[({/])|(?<=/)\w+")
+"""What a topic documents: words in capitals, and names before a bracket or in a list such as any/all."""
 
 
 def reference_text(topics: Sequence[str] | None) -> str:
@@ -65,18 +69,32 @@ def reference_text(topics: Sequence[str] | None) -> str:
 
 
 def _topic(name: str) -> str:
-    key = name.strip().lower()
-    if key in _TOPICS:
-        text = _TOPICS[key]
-    elif key == "functions":
-        text = "\n".join(_signatures())
-    elif key == "aggregates":
-        text = "count(*)\n" + "\n".join(one.signature for one in AGGREGATES.values())
-    elif (one := registry.find(key) or AGGREGATES.get(key)) is not None:
+    key = name.strip().casefold()
+    one = registry.find(key)
+    if key not in TOPICS and one is not None:
         return one.signature
-    else:
-        raise _unknown(name)
-    return f"{key.upper()}\n{text}"
+    topic = key if key in TOPICS else "aggregates" if key in AGGREGATES else _topic_with(key)
+    match topic:
+        case None:
+            raise _unknown(name)
+        case "functions":
+            text = "\n".join(_signatures())
+        case "aggregates":
+            text = "count(*)\n" + "\n".join(one.signature for one in AGGREGATES.values())
+        case _:
+            text = _TOPICS[topic]
+    return f"{topic.upper()}\n{text}"
+
+
+def _topic_with(word: str) -> str | None:
+    """The topic that documents a keyword, a sign, a procedure or a name such as `reduce`; None where none does."""
+    for topic in DOCUMENTING:
+        text = _TOPICS[topic]
+        words = {found[0].casefold() for found in _KEYWORD.finditer(text)}
+        words |= {sign for sign in text.split() if not any(map(str.isalnum, sign))}
+        if word and words.issuperset(word.split()):
+            return topic
+    return None
 
 
 def _signatures() -> list[str]:
