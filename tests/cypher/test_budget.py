@@ -6,7 +6,7 @@ import pytest
 
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.query import run_query
-from vaultgraph.errors import BudgetError
+from vaultgraph.errors import BudgetError, UnsupportedError
 
 SMALL = 1_000_000  # bytes
 
@@ -73,6 +73,31 @@ def test_much_text_beside_many_rows_is_shared(dense):
         "WITH x, [t, t] AS l UNWIND l AS one RETURN count(one), max(size(one)), count(DISTINCT one)"
     )
     assert run_query(dense, text).rows == [(1600, 131_072, 1)]
+
+
+def test_rows_that_reach_much_are_worked_on_a_few_at_a_time(make_graph):
+    size = 200
+    nodes = [(("N",), {"i": number}) for number in range(size)] + [(("Z",), {})]
+    graph = make_graph(nodes, [(a, "R", b, {}) for a in range(size) for b in range(size) if a != b])
+    reached = run_query(graph, "MATCH (a:N) MATCH (a)-[:R*1..3]->(b) WITH DISTINCT a, b RETURN a.i, count(b)")
+    assert reached.rows == [(number, size) for number in range(size)]
+    assert run_query(graph, "MATCH (a:N), (z:Z), p = shortestPath((a)-[*]-(z)) RETURN p").rows == []
+
+
+def test_long_patterns_are_refused_before_they_are_planned(dense):
+    with pytest.raises(UnsupportedError, match="More than 100 nodes"):
+        run_query(dense, "MATCH (a)" + "-->()" * 3000 + " RETURN count(*)")
+
+
+def test_a_budget_error_says_which_pattern_or_expression_is_at_fault(dense):
+    text = "MATCH (a)-[:R*1..4]->(b) RETURN count(*)"
+    with pytest.raises(BudgetError) as refused:
+        ask(dense, text, most_bytes=SMALL)
+    assert text[refused.value.start : refused.value.end] == "-[:R*1..4]->"
+    text = "UNWIND range(1, 50000) AS x RETURN {x: x}"
+    with pytest.raises(BudgetError) as refused:
+        ask(dense, text, most_bytes=SMALL)
+    assert text[refused.value.start : refused.value.end] == "{x: x}"
 
 
 class _SetLater(Event):

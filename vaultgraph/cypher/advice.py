@@ -20,7 +20,7 @@ RESERVED: Final = frozenset((
 CLAUSES: Final = ("MATCH", "OPTIONAL", "WHERE", "WITH", "RETURN", "UNWIND", "UNION", "CALL")
 WRITES: Final = frozenset((
     "CREATE", "MERGE", "SET", "DELETE", "DETACH", "NODETACH", "REMOVE", "FOREACH", "LOAD", "DROP", "INSERT", "UPDATE",
-    "ALTER", "RENAME", "GRANT", "DENY", "REVOKE",
+    "ALTER", "RENAME", "GRANT", "DENY", "REVOKE", "TRUNCATE",
 ))  # fmt: skip
 
 _SQL: Final = {
@@ -35,6 +35,12 @@ _SQL: Final = {
     "ILIKE": "Cypher has no ILIKE: write toLower(x) CONTAINS 'text', or =~ '(?i).*text.*'",
     "REGEXP": "A regular expression is matched with =~, against the whole value: x =~ '.*text.*'",
     "BETWEEN": "Cypher has no BETWEEN: write low <= x <= high",
+    "STARTSWITH": "Write STARTS WITH, in two words",
+    "STARTS_WITH": "Write STARTS WITH, in two words",
+    "ENDSWITH": "Write ENDS WITH, in two words",
+    "ENDS_WITH": "Write ENDS WITH, in two words",
+    "ISNULL": "Write IS NULL",
+    "NOTNULL": "Write IS NOT NULL",
     "TOP": "Cypher has no TOP: write LIMIT n at the end",
     "FETCH": "Cypher has no FETCH: write LIMIT n at the end",
     "!=": "Unequal is written <>",
@@ -75,6 +81,11 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     every = sorted(names, key=str.lower)
     more = f" and {len(every) - most} more" if len(every) > most else ""
     return ", ".join(every[:most]) + more
+
+
+def shortened(name: str, most: int = 60) -> str:
+    """A name for a message, cut where it is very long."""
+    return name if len(name) <= most else name[:most] + "…"
 
 
 def write_refusal(word: str, text: str, start: int, end: int) -> ReadOnlyError:

@@ -5,11 +5,13 @@ the parts of a UNION have the same columns in the same order. The rules of expre
 modules of their own; here are the clauses and their scopes.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from vaultgraph.cypher import kinds
-from vaultgraph.cypher.advice import listed, nearest
+from vaultgraph.cypher.advice import listed, nearest, write_refusal
 from vaultgraph.cypher.bind_expressions import bind_condition, bind_expression
 from vaultgraph.cypher.bind_patterns import bind_paths
 from vaultgraph.cypher.bind_projections import bind_projection
@@ -18,6 +20,11 @@ from vaultgraph.cypher.procedures import PROCEDURES, Procedure, find_procedure
 from vaultgraph.cypher.scopes import Desk, Names, Scope
 from vaultgraph.cypher.syntax import CallProcedure, Clause, Match, Query, Return, SingleQuery, Unwind, With
 from vaultgraph.errors import BindError
+
+_WRITING: Final = re.compile(
+    r"(?i)(?:^|\.)(?:create|merge|set|delete|remove|drop|add|rename|refactor|write|load|import)"
+)
+"""What the name of a procedure says that changes a graph elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,8 @@ def _bind_clause(clause: Match | Unwind | With | Return, scope: Scope, desk: Des
 def _bind_call(call: CallProcedure, scope: Scope, desk: Desk, *, alone: bool) -> tuple[CallProcedure, Scope]:
     procedure = find_procedure(call.name)
     if procedure is None:
+        if _WRITING.search(call.name):
+            raise write_refusal(call.name, desk.text, *call.at)
         names = [one.name for one in PROCEDURES.values()]
         near = nearest(call.name, names)
         more = "" if near else f" There are: {listed(names, 20)}."

@@ -4,13 +4,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from vaultgraph.cypher import kinds
-from vaultgraph.cypher.advice import nearest
+from vaultgraph.cypher.advice import nearest, shortened
 from vaultgraph.cypher.functions import registry
 from vaultgraph.cypher.functions.aggregates import AGGREGATES, Aggregate, find_aggregate
 from vaultgraph.cypher.functions.record import Function
 from vaultgraph.cypher.kinds import INTEGER, Kind, KindName
 from vaultgraph.cypher.scopes import Desk, Scope
-from vaultgraph.cypher.syntax import CountStar, Expression, FunctionCall, Syntax
+from vaultgraph.cypher.syntax import CountStar, Expression, FunctionCall
+
+_LONG_NAME = 6
 
 Binder = Callable[[Expression, Scope, Desk], tuple[Expression, Kind]]
 
@@ -36,12 +38,56 @@ _ELSEWHERE = {
     "group_concat": "collect",
     "array_agg": "collect",
     "list": "collect",
+    "first": "head",
+    "stddev": "stDev",
+    "std": "stDev",
+    "typeof": "valueType",
+    "today": "date",
+    "curdate": "date",
+    "current_timestamp": "datetime",
 }
-
-
-def is_aggregate(tree: Syntax) -> bool:
-    """Whether the tree is itself a call of an aggregate."""
-    return isinstance(tree, CountStar) or (isinstance(tree, FunctionCall) and find_aggregate(tree.name) is not None)
+_PART = "the parts of a date are properties of it, as in n.date.year, .month, .day or .dayOfWeek"
+_FORMAT = "dates have no formats: use toString(date), or join date.year, date.month and date.day"
+_MOMENT = "there are no times without a date: use localdatetime('2024-05-17T10:00') or datetime()"
+_QUANTIFIED = "write any(x IN list WHERE condition); all, none and single likewise"
+_SORTED = "order before collecting: WITH x ORDER BY x WITH collect(x) AS xs"
+_DISTINCT = "write collect(DISTINCT x), or RETURN DISTINCT x"
+_JOINED = "write reduce(t = '', x IN list | t + x + ', ')"
+_FOUND = "test with text CONTAINS 'part'; split(text, 'part') gives what stands around it"
+_REGEX = "test with text =~ '.*part.*'; replace() and split() take plain texts"
+_CASE = "write CASE WHEN condition THEN a ELSE b END"
+_PADDED = "write right('000' + toString(n), 3)"
+_DAYS = "write duration.inDays(from, to).days"
+_LATER = "write date + duration({days: 7})"
+_INSTEAD = {
+    **dict.fromkeys(("year", "month", "day", "hour", "minute", "quarter", "week", "weekday", "dayofweek"), _PART),
+    **dict.fromkeys(("strftime", "date_format", "format", "to_char"), _FORMAT),
+    **dict.fromkeys(("time", "localtime"), _MOMENT),
+    **dict.fromkeys(("any", "all", "none", "single"), _QUANTIFIED),
+    **dict.fromkeys(("sort", "sorted", "order", "order_by", "apoc.coll.sort"), _SORTED),
+    **dict.fromkeys(("unique", "toset", "apoc.coll.toset"), _DISTINCT),
+    **dict.fromkeys(("join", "string_agg", "apoc.text.join"), _JOINED),
+    **dict.fromkeys(("index_of", "indexof", "position", "instr", "strpos", "locate", "find"), _FOUND),
+    **dict.fromkeys(("regexp_replace", "regexp_matches", "regexp", "regex", "rlike", "match"), _REGEX),
+    **dict.fromkeys(("if", "iif", "greatest", "least"), _CASE),
+    **dict.fromkeys(("lpad", "rpad"), _PADDED),
+    **dict.fromkeys(("datediff", "date_diff", "age"), _DAYS),
+    **dict.fromkeys(("dateadd", "date_add", "date_sub"), _LATER),
+    "concat": "texts are joined with +, as in a + ' ' + b",
+    "contains": "it is an operator: text CONTAINS 'part'",
+    "startswith": "it is an operator: text STARTS WITH 'part'",
+    "endswith": "it is an operator: text ENDS WITH 'part'",
+    "countif": "write count(CASE WHEN condition THEN 1 END)",
+    "count_if": "write count(CASE WHEN condition THEN 1 END)",
+    "median": "write percentileCont(x, 0.5)",
+    "pow": "write a ^ b",
+    "power": "write a ^ b",
+    "mod": "write a % b",
+    "filter": "write [x IN list WHERE condition]",
+    "extract": "write [x IN list | value]",
+    "slice": "write list[0..3]",
+    "flatten": "write reduce(all = [], x IN lists | all + x)",
+}
 
 
 def check_kind(tree: Expression, kind: Kind, refused: Iterable[KindName], rule: str, desk: Desk) -> None:
@@ -107,8 +153,18 @@ def _check_count(tree: FunctionCall, function: Function | Aggregate, desk: Desk)
 
 def _unknown(tree: FunctionCall, desk: Desk) -> Exception:
     names = [*registry.names(), *(aggregate.name for aggregate in AGGREGATES.values())]
-    elsewhere = _ELSEWHERE.get(tree.name.lower())
-    near = elsewhere if elsewhere in names else nearest(tree.name, names)
-    more = "" if near else " CALL dbms.functions() lists them all."
+    lower = tree.name.lower()
     at = (tree.at[0], tree.at[0] + len(tree.name))
-    return desk.error(f"There is no function '{tree.name}'.{more}", at, near)
+    advice = _INSTEAD.get(lower)
+    if advice is not None:
+        return desk.error(f"There is no function '{tree.name}': {advice}.", at)
+    near = _ELSEWHERE.get(lower) or nearest(tree.name, names)
+    if near is not None and lower not in _ELSEWHERE and not _is_like(lower, near.lower()):
+        near = None
+    more = "" if near else " CALL dbms.functions() lists them all."
+    return desk.error(f"There is no function '{shortened(tree.name)}'.{more}", at, near)
+
+
+def _is_like(name: str, near: str) -> bool:
+    """Whether a near name may be advised: short names that begin differently only look alike."""
+    return (name[0] == near[0] or len(name) >= _LONG_NAME) and ("." in name) == ("." in near)

@@ -5,6 +5,7 @@ Used for MATCH and for the patterns in expressions. How an expression is bound i
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from vaultgraph.cypher import kinds
 from vaultgraph.cypher.kinds import NODE, PATH, RELATIONSHIP, Kind
@@ -19,9 +20,12 @@ from vaultgraph.cypher.syntax import (
     RelationshipPattern,
     Span,
 )
+from vaultgraph.errors import UnsupportedError
 
 Binder = Callable[[Expression, Scope, Desk], tuple[Expression, Kind]]
 Properties = MapLiteral | Parameter | None
+
+_MOST_NODES: Final = 100  # of one clause: planning looks at every pair
 
 
 def bind_paths(
@@ -34,7 +38,15 @@ def bind_paths(
 
     Raises:
         BindError: a variable is unknown, or is two things.
+        UnsupportedError: the patterns are too long to plan.
     """
+    if sum(len(pattern.nodes) for pattern in patterns) > _MOST_NODES:
+        raise UnsupportedError(
+            f"More than {_MOST_NODES} nodes in the patterns of one clause: split it into several MATCH, or write a "
+            "repeated step as -[:TYPE*1..3]->.",
+            desk.text,
+            *patterns[0].at,
+        )
     known, relationships = dict(scope.kinds), set[str]()
     named = tuple(_declare(pattern, known, relationships, scope, desk, closed=closed) for pattern in patterns)
     inner = Scope(known, scope.no_aggregates)

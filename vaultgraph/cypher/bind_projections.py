@@ -8,8 +8,8 @@ WHERE that are written like an item are replaced by its column; else both may us
 from collections.abc import Sequence
 
 from vaultgraph.cypher.advice import listed, nearest
-from vaultgraph.cypher.bind_calls import is_aggregate
 from vaultgraph.cypher.bind_expressions import bind_condition, bind_expression
+from vaultgraph.cypher.functions.aggregates import is_aggregate
 from vaultgraph.cypher.scopes import Desk, Scope
 from vaultgraph.cypher.syntax import (
     Expression,

@@ -250,7 +250,7 @@ def _call(cursor: Cursor) -> CallProcedure:
     first = cursor.index
     cursor.index += 1
     if cursor.word in ("{", "("):
-        raise UnsupportedError(
+        raise _written(cursor) or UnsupportedError(
             "CALL { … } subqueries are not supported: use WITH, OPTIONAL MATCH, or a pattern comprehension "
             "[(a)-->(b) | b.key].",
             cursor.text,
@@ -269,6 +269,14 @@ def _call(cursor: Cursor) -> CallProcedure:
             yields = _yields(cursor)
         where = condition(cursor) if cursor.accept("WHERE") else None
     return CallProcedure(name, arguments, yields, star, where, at=cursor.span(first))
+
+
+def _written(cursor: Cursor) -> Exception | None:
+    """The refusal of a clause that writes within ``CALL { … }``."""
+    for index in range(cursor.index, len(cursor.words)):
+        if cursor.kinds[index] == "name" and cursor.words[index] in WRITES and cursor.words[index - 1] not in ":.|&":
+            return write_refusal(cursor.words[index], cursor.text, cursor.starts[index], cursor.ends[index])
+    return None
 
 
 def _arguments(cursor: Cursor) -> tuple[Expression, ...]:

@@ -90,6 +90,11 @@ class Cursor:
             QueryError: it is missing.
         """
         index = self.index
+        if self.kinds[index] == "parameter":
+            raise self.error(
+                f"{self.text[self.starts[index] : self.ends[index]]}: names are written out, a parameter cannot give "
+                "them. Test with $label IN labels(n) or type(r) = $type, and read a property with n[$key]."
+            )
         if self.kinds[index] not in ("name", "quoted"):
             raise self.unexpected([], f"{what} is expected")
         self.index = index + 1

@@ -8,13 +8,12 @@ from typing import Literal as Choice
 
 from vaultgraph.cypher.advice import WRITES, write_refusal
 from vaultgraph.cypher.cursor import Cursor
-from vaultgraph.cypher.functions.aggregates import find_aggregate
+from vaultgraph.cypher.functions.aggregates import is_aggregate
 from vaultgraph.cypher.patterns import path_pattern, path_patterns, starts_pattern
 from vaultgraph.cypher.syntax import (
     Case,
     CountStar,
     Expression,
-    FunctionCall,
     ListComprehension,
     ListLiteral,
     MapProjection,
@@ -25,7 +24,6 @@ from vaultgraph.cypher.syntax import (
     Property,
     Quantifier,
     Reduce,
-    Syntax,
     Variable,
 )
 from vaultgraph.cypher.trees import any_tree
@@ -251,7 +249,7 @@ def _subquery(
             if returned:
                 cursor.expect(",")
             item = None if cursor.accept("*") else parse(cursor)
-            if item is not None and any_tree(item, _aggregates):
+            if item is not None and any_tree(item, is_aggregate):
                 raise _too_much(cursor, first)
             if cursor.accept("AS"):
                 cursor.variable()
@@ -262,10 +260,6 @@ def _subquery(
         raise _too_much(cursor, first)
     cursor.index += 1
     return patterns, where, returned
-
-
-def _aggregates(tree: Syntax) -> bool:
-    return isinstance(tree, CountStar) or (isinstance(tree, FunctionCall) and find_aggregate(tree.name) is not None)
 
 
 def _too_much(cursor: Cursor, opener: int) -> QueryError:

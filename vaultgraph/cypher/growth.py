@@ -12,6 +12,7 @@ from vaultgraph.cypher.operators import Direction
 from vaultgraph.cypher.syntax import Expression, LabelExpression, NodePattern, RelationshipPattern
 
 _FLIPPED: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+_STARTS = 8  # nodes with the fewest rows: one of them is the start
 _LONGEST = 6  # hops beyond this change no choice
 _DROPPED = 0.5  # what a row costs that is made and dropped, beside one that is kept
 _SCANNED = 0.01  # and a node that is scanned and dropped
@@ -80,7 +81,12 @@ class Costs:
         if len(component) == 1:
             return unsolved[0]
         hops = [hop for hop in pending if hop.left in component]
-        return min((name for name in unsolved if name in component), key=lambda name: self._cost_from(name, hops))
+        starts = sorted((name for name in unsolved if name in component), key=self._rows_of)[:_STARTS]
+        return min(starts, key=lambda name: self._cost_from(name, hops))
+
+    def _rows_of(self, start: str) -> float:
+        nodes = self.statistics.nodes(self.labels[start])
+        return nodes * selectivity(start, self.predicates, nodes)
 
     def _made(self, hop: Hop, source: str) -> float:
         """How many rows one row becomes before anything about the other end is checked."""

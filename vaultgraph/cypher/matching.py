@@ -182,6 +182,7 @@ def _expand_bound(growth: _Growth, hop: Hop) -> None:
         hop.pattern.direction,
         hop.left in growth.solved,
         hop.right in growth.solved or hop.right == hop.left,
+        hop.pattern.at,
     )
     for name in dict.fromkeys((hop.left, hop.right)):
         expression = growth.labels[name]
@@ -198,7 +199,9 @@ def _expand(growth: _Growth, hop: Hop, source: str, parameters: Mapping[str, obj
     labels = None if is_bound else growth.labels[target]
     direction = hop.direction_from(source)
     if pattern.length is None:
-        growth.plan = Expand(growth.plan, source, hop.name, target, pattern.types, direction, labels, is_bound, unlike)
+        growth.plan = Expand(
+            growth.plan, source, hop.name, target, pattern.types, direction, labels, is_bound, unlike, pattern.at
+        )
         growth.made.append((hop.name, pattern.types))
         return
     trails = _trails(hop, source, parameters)
@@ -227,7 +230,9 @@ def _trails(hop: Hop, source: str, parameters: Mapping[str, object]) -> Trails:
     least, most = pattern.length or (1, 1)
     shown = None if hop.name.startswith(" ") else hop.name
     direction, is_reversed = hop.direction_from(source), source != hop.left
-    return Trails(pattern.types, direction, least, most, one, each, trail_name(hop.name), shown, is_reversed)
+    return Trails(
+        pattern.types, direction, least, most, one, each, trail_name(hop.name), shown, is_reversed, pattern.at
+    )
 
 
 def _may_meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -5,7 +5,7 @@ Such a query is right and its answer is right (empty, or null), but mostly it wa
 
 from collections.abc import Collection
 
-from vaultgraph.cypher.advice import listed, nearest
+from vaultgraph.cypher.advice import listed, nearest, shortened
 from vaultgraph.cypher.kinds import Kind
 from vaultgraph.cypher.scopes import Desk
 
@@ -13,14 +13,14 @@ from vaultgraph.cypher.scopes import Desk
 def warn_label(desk: Desk, label: str) -> None:
     """A label no node has."""
     if desk.names is not None and label not in desk.names.labels:
-        desk.warn(f"No node has the label '{label}'.{_instead(label, desk.names.labels, 'Labels')}")
+        desk.warn(f"No node has the label '{shortened(label)}'.{_instead(label, desk.names.labels, 'Labels')}")
 
 
 def warn_type(desk: Desk, type_name: str) -> None:
     """A type no relationship has."""
     if desk.names is not None and type_name not in desk.names.relationship_types:
         known = desk.names.relationship_types
-        desk.warn(f"No relationship has the type '{type_name}'.{_instead(type_name, known, 'Types')}")
+        desk.warn(f"No relationship has the type '{shortened(type_name)}'.{_instead(type_name, known, 'Types')}")
 
 
 def warn_variable(desk: Desk, name: str, *, is_node: bool) -> None:
@@ -51,11 +51,17 @@ def warn_property(desk: Desk, key: str, kind: Kind) -> None:
     noun = "node" if is_node else "relationship"
     who = f"{' or '.join(kind.labels)} {noun}" if kind.labels else noun
     every = {name for group in groups for name in group}
-    desk.warn(f"No {who} has the property '{key}'.{_instead(key, every, 'Properties')}")
+    desk.warn(f"No {who} has the property '{shortened(key)}'.{_instead(key, every, 'Properties')}")
 
 
 def _instead(name: str, known: Collection[str], what: str) -> str:
-    near = nearest(name, known)
+    near = nearest(name, known) or _longer(name, known)
     if near is not None:
         return f" Did you mean '{near}'?"
     return f" {what} there are: {listed(known)}." if known else ""
+
+
+def _longer(name: str, known: Collection[str]) -> str | None:
+    """A known name that ``name`` is the beginning of: LINKS for LINKS_TO."""
+    start = name.lower()
+    return next((one for one in known if len(start) > 2 and one.lower().startswith(start)), None)

@@ -5,10 +5,10 @@ hidden columns start with a space. There is no second, physical tree: another wa
 chosen by a rule.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal as Choice
 
-from vaultgraph.cypher.syntax import CountStar, Expression, FunctionCall, LabelExpression
+from vaultgraph.cypher.syntax import CountStar, Expression, FunctionCall, LabelExpression, Span
 
 Direction = Choice["out", "in", "both"]
 Items = tuple[tuple[str, Expression], ...]
@@ -71,6 +71,7 @@ class Expand:
     labels: LabelExpression | None = None
     is_bound: bool = False
     unlike: tuple[str, ...] = ()
+    at: Span = field(default=(0, 0), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ class ExpandBound:
     direction: Direction
     source_is_bound: bool
     target_is_bound: bool
+    at: Span = field(default=(0, 0), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class Trails:
     column: str | None
     relationships: str | None
     is_reversed: bool = False
+    at: Span = field(default=(0, 0), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ what is not returned is never fetched.
 
 from collections.abc import Mapping
 
-from vaultgraph.cypher.functions.aggregates import find_aggregate
+from vaultgraph.cypher.functions.aggregates import is_aggregate
 from vaultgraph.cypher.operators import (
     Aggregate,
     Distinct,
@@ -43,11 +43,6 @@ def plan_projection(plan: Plan, projection: Projection, where: Expression | None
     if projection.distinct:
         return _distinct(plan, projection, items, where)
     return _plain(plan, projection, items, where)
-
-
-def is_aggregate(tree: Syntax) -> bool:
-    """Whether the tree is itself a call of an aggregate."""
-    return isinstance(tree, CountStar) or (isinstance(tree, FunctionCall) and find_aggregate(tree.name) is not None)
 
 
 def _has_aggregate(tree: Syntax) -> bool:
@@ -115,11 +110,7 @@ def _grouped(plan: Plan, projection: Projection, items: Items, where: Expression
     keys = tuple((name, expression) for name, expression in items if not _has_aggregate(expression))
     names = tuple(name for name, _ in items)
     shown = frozenset(names)
-    calls = {
-        name: expression
-        for name, expression in items
-        if isinstance(expression, FunctionCall | CountStar) and is_aggregate(expression)
-    }
+    calls = {name: expression for name, expression in items if is_aggregate(expression)}
 
     def over_groups(part: Syntax) -> Syntax | None:
         return _call_of(part, calls) or _key_of(part, keys)
@@ -148,7 +139,7 @@ def _grouped(plan: Plan, projection: Projection, items: Items, where: Expression
 
 def _call_of(part: Syntax, calls: dict[str, FunctionCall | CountStar]) -> Variable | None:
     """The column of an aggregate; one that is not yet among ``calls`` is added under a hidden name."""
-    if not isinstance(part, FunctionCall | CountStar) or not is_aggregate(part):
+    if not is_aggregate(part):
         return None
     name = next((name for name, call in calls.items() if call == part), f" call {len(calls)}")
     calls[name] = part

@@ -25,7 +25,7 @@ from vaultgraph.cypher.planner import plan_query
 from vaultgraph.cypher.procedures import Tables
 from vaultgraph.cypher.result import Result
 from vaultgraph.cypher.scopes import Names
-from vaultgraph.errors import BudgetError, UnsupportedError
+from vaultgraph.errors import BudgetError, EvaluationError, UnsupportedError
 from vaultgraph.graph.graph import Graph
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -55,18 +55,19 @@ def run_query(
     bound = bind(parse(text), text, schema, given)
     if bound.query.mode == "profile":
         raise UnsupportedError("PROFILE is not supported; EXPLAIN shows the plan and its estimates.", text, 0, 7)
-    plan = _planned(bound, graph, given, text)
+    plan, warnings = _planned(bound, graph, given, text), bound.warnings
     if bound.query.mode == "explain":
         columns, bindings = _plan_rows(plan, graph)
     else:
         frames: Tables = {} if tables is None else tables
         context = Context(graph, given, text, limits, datetime.now().astimezone(), PlannedPatterns(frames))
         columns, bindings = bound.columns, _run(plan, Run(context, frames))
+        warnings = (*warnings, *context.warnings)
     return Result(
         columns,
         bindings,
         graph,
-        warnings=bound.warnings,
+        warnings=warnings,
         elapsed_ms=(time.perf_counter() - started) * 1000,
         csv=bound.query.csv,
     )
@@ -85,6 +86,10 @@ def _run(plan: Plan, state: Run) -> Bindings:
         return run(plan, state)
     except RecursionError:
         raise UnsupportedError("The query has too many parts to run as one: split it into several.") from None
+    except pl.exceptions.PanicException as panic:
+        raise EvaluationError(
+            f"A step of the query failed inside the engine ({panic}). Write it another way."
+        ) from None
     except MemoryError:
         raise BudgetError(
             "The query needs more memory than there is. Start from fewer nodes or bound variable-length patterns."

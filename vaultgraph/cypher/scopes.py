@@ -6,12 +6,14 @@ query can write. Made and read by cypher/bind, cypher/bind_expressions and cyphe
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
-from vaultgraph.cypher.advice import listed, nearest
+from vaultgraph.cypher.advice import listed, nearest, shortened
 from vaultgraph.cypher.kinds import Kind
 from vaultgraph.cypher.syntax import Span
 from vaultgraph.errors import BindError
+
+_MOST_WARNINGS: Final = 10
 
 
 class Names(Protocol):
@@ -77,8 +79,9 @@ class Desk:
         return f" {letter}{self.hidden}"
 
     def warn(self, message: str) -> None:
-        """Keep a warning once."""
-        self.warnings[message] = None
+        """Keep a warning once, and no more than a reader takes in."""
+        if len(self.warnings) < _MOST_WARNINGS:
+            self.warnings[message] = None
 
     def error(self, reason: str, at: Span, suggestion: str | None = None) -> BindError:
         """An error at a span of the text."""
@@ -91,7 +94,7 @@ class Desk:
         visible = scope.visible
         near = nearest(name, visible)
         there = f" Known here: {listed(visible)}." if visible and near is None else ""
-        return self.error(f"The variable '{name}' is not defined.{there}", at, near)
+        return self.error(f"The variable '{shortened(name)}' is not defined.{there}", at, near)
 
     def missing_parameter(self, name: str, at: Span) -> BindError:
         """The error for a parameter that was not given."""

@@ -8,6 +8,7 @@ reported by its opener. Reserved words are not decided here: that depends on the
 import re
 import unicodedata
 from dataclasses import dataclass
+from typing import Final
 from typing import Literal as Choice
 
 from vaultgraph.errors import QuerySyntaxError
@@ -63,6 +64,9 @@ class Tokens:
     closers: dict[int, int]
 
 
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
 def split_tokens(text: str) -> Tokens:
     """The tokens of a query; comments and white space are dropped.
 
@@ -71,6 +75,9 @@ def split_tokens(text: str) -> Tokens:
     """
     if len(text) > LONGEST_QUERY_CHARS:
         raise QuerySyntaxError(f"The query has {len(text):,} characters, over the cap of {LONGEST_QUERY_CHARS:,}.")
+    if not text.isascii() and (lone := _LONE_SURROGATE.search(text)):
+        shown = _LONE_SURROGATE.sub("\ufffd", text)
+        raise QuerySyntaxError("Half of a surrogate pair is no character.", shown, *lone.span())
     tokens = Tokens(text, [], [], [], [], [], {})
     kinds, words, values, starts, ends = tokens.kinds, tokens.words, tokens.values, tokens.starts, tokens.ends
     match, position, size = _TOKEN.match, 0, len(text)

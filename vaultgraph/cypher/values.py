@@ -240,11 +240,14 @@ def engine_value(value: object) -> object:
     relationships and paths references.
 
     Raises:
-        Refusal: an integer beyond 64 bits, a map key that is no text, or a type no query has.
+        Refusal: an integer beyond 64 bits, a text with half a surrogate pair, a map key that is no text, or a type no
+            query has.
     """
     match value:
-        case bool() | float() | str() | None | Duration() | NodeRef() | RelationshipRef() | PathRef():
+        case bool() | float() | None | Duration() | NodeRef() | RelationshipRef() | PathRef():
             return value
+        case str():
+            return _engine_text(value)
         case int():
             if not -(2**63) <= value < 2**63:
                 raise Refusal("an integer is beyond 64 bits.")
@@ -263,12 +266,21 @@ def engine_value(value: object) -> object:
             raise Refusal(f"{type(value).__name__} is no type of query values.")
 
 
+def _engine_text(text: str) -> str:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise Refusal("a text holds half of a surrogate pair, which is no character.") from None
+    return text
+
+
 def _engine_map(value: dict[object, object]) -> dict[str, object]:
     made: dict[str, object] = {}
     for key, item in value.items():
         if not isinstance(key, str):
             raise Refusal(f"a map key must be STRING, not {type_name(key)}.")
-        made[key] = engine_value(item)
+        made[_engine_text(key)] = engine_value(item)
     return made
 
 
@@ -278,16 +290,30 @@ def materialize(value: object, graph: Graph) -> object:
 
 
 def materialize_all(values: Sequence[object], graph: Graph) -> list[object]:
-    """The public form of many engine values; properties are fetched once for each node and relationship in them."""
+    """The public form of many engine values; properties are fetched once for each node and relationship in them.
+
+    A list that stands in several rows, one below another, stays one list.
+    """
     node_ids: set[int] = set()
     relationship_ids: set[int] = set()
+    last: object = None
     for value in values:
-        _note_references(value, node_ids, relationship_ids)
+        if value is not last:
+            last = value
+            _note_references(value, node_ids, relationship_ids)
     if not node_ids and not relationship_ids:
         return list(values)
     nodes = _nodes(sorted(node_ids), graph)
     relationships = _relationships(sorted(relationship_ids), graph)
-    return [_public(value, nodes, relationships) for value in values]
+    made: list[object] = []
+    last = None
+    for value in values:
+        if value is None or value is not last:
+            last = value
+            made.append(_public(value, nodes, relationships))
+        else:
+            made.append(made[-1])
+    return made
 
 
 def _note_references(value: object, nodes: set[int], relationships: set[int]) -> None:

@@ -8,14 +8,21 @@ from collections.abc import Callable
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.functions.record import Function
 from vaultgraph.cypher.functions.registry import find
-from vaultgraph.cypher.syntax import FunctionCall, Syntax
+from vaultgraph.cypher.syntax import FunctionCall, Span, Syntax
 from vaultgraph.cypher.values import Refusal, type_name
-from vaultgraph.errors import EvaluationError
+from vaultgraph.errors import EvaluationError, QueryError
 
 
 def failure(refusal: Refusal, part: Syntax, context: Context) -> EvaluationError:
     """The error for a refusal met while working on ``part`` of the query."""
     return EvaluationError(str(refusal), context.text, *part.at)
+
+
+def placed(error: QueryError, at: Span, context: Context) -> QueryError:
+    """The same error at its place in the query, where it has one and it matters."""
+    if error.text or at == (0, 0) or context.budget.cancelled.is_set():
+        return error
+    return type(error)(error.reason, context.text, *at, error.suggestion)
 
 
 def function_of(call: FunctionCall, context: Context) -> Function:

@@ -5,7 +5,7 @@ pattern matcher without importing it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -44,7 +44,10 @@ class PatternRunner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """``text`` is the query (for spans of errors); ``now`` is aware, in local time, the same for the whole query."""
+    """``text`` is the query (for spans of errors); ``now`` is aware, in local time, the same for the whole query.
+
+    ``warnings`` are kept once each, about values that surely were meant otherwise.
+    """
 
     graph: Graph
     parameters: Mapping[str, object]
@@ -52,3 +55,4 @@ class Context:
     budget: Budget
     now: datetime
     patterns: PatternRunner
+    warnings: dict[str, None] = field(default_factory=dict[str, None])

@@ -7,7 +7,7 @@ typed a kernel works on whole columns, else execute/rows loops with the very fun
 from collections.abc import Callable, Sequence
 
 from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn
-from vaultgraph.cypher.execute.calls import caller, failure, function_of
+from vaultgraph.cypher.execute.calls import caller, failure, function_of, placed
 from vaultgraph.cypher.execute.choices import evaluate_case, evaluate_coalesce, evaluate_logic
 from vaultgraph.cypher.execute.context import Context, PatternRunner
 from vaultgraph.cypher.execute.fetch import nulls
@@ -40,6 +40,7 @@ from vaultgraph.cypher.syntax import (
     Variable,
 )
 from vaultgraph.cypher.values import Refusal
+from vaultgraph.errors import BudgetError
 
 __all__ = ["Context", "PatternRunner", "evaluate", "evaluate_constant"]
 
@@ -72,6 +73,8 @@ def _operand(expression: Expression, bindings: Bindings, context: Context) -> Op
         return _dispatch(expression, bindings, context)
     except Refusal as refusal:
         raise failure(refusal, expression, context) from None
+    except BudgetError as error:
+        raise placed(error, expression.at, context) from None
 
 
 def _dispatch(expression: Expression, bindings: Bindings, context: Context) -> Operand:
@@ -112,6 +115,8 @@ def _strict(
     height: int,
     context: Context,
 ) -> BoundColumn:
+    context.budget.check()
+
     def kernel(parts: Sequence[Operand], rows: int) -> BoundColumn | None:
         return strict_kernel(expression, parts, rows, context)
 

@@ -32,6 +32,8 @@ from vaultgraph.cypher.values import PathRef, RelationshipRef
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.graph import Graph, tables_of
 
+MOST_AT_ONCE: Final = 1_000_000
+"""Ways of one length that are looked through for nodes not seen before; with more, fewer rows are worked on."""
 _TRAILS_AT_ONCE: Final = 16_384
 _REFERENCE_BYTES: Final = 80  # a relationship in a list, a step in a path: Python objects
 
@@ -178,8 +180,11 @@ def _as_lists(trail: npt.NDArray[np.int64]) -> pl.Series:
     return flat.reshape((height, length)).arr.to_list()
 
 
-def shortest_paths(plan: ShortestPaths, bindings: Bindings, context: Context) -> Bindings:
-    """One row for the (or every) shortest trail from source to target of each row; none where there is no trail."""
+def shortest_paths(plan: ShortestPaths, bindings: Bindings, context: Context) -> Bindings | None:
+    """One row for the (or every) shortest trail from source to target of each row; none where there is no trail.
+
+    None where the rows lead to too much to be worked on at once.
+    """
     trails = plan.trails
     targets = node_ids(bindings, plan.target)
     level = first_level(node_ids(bindings, plan.source))
@@ -192,6 +197,8 @@ def shortest_paths(plan: ShortestPaths, bindings: Bindings, context: Context) ->
         level = level.where(level.nodes != targets[level.origins])
     while len(level.origins) and (trails.most is None or length < trails.most):
         level = next_level(level, trails, (), bindings, context)
+        if len(level.origins) > MOST_AT_ONCE and bindings.height > 1:
+            return None
         length += 1
         keys = level.origins * size + level.nodes
         fresh = np.flatnonzero(np.isin(keys, visited, invert=True))

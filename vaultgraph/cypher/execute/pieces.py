@@ -17,26 +17,34 @@ _LONG_S: Final = 0.05
 _GROWTH: Final = 4
 
 
-def in_pieces(bindings: Bindings, context: Context, first: int, work: Callable[[Bindings], Bindings]) -> Bindings:
+def in_pieces(
+    bindings: Bindings, context: Context, first: int, work: Callable[[Bindings], Bindings | None]
+) -> Bindings:
     """What ``work`` makes of all rows, below one another; ``first`` rows at first, then as many as go in a moment.
+
+    ``work`` may give None to ask for fewer rows; with one row it must not.
 
     Raises:
         BudgetError: the rows made are too many, or the budget ran out.
     """
-    if bindings.height <= first:
-        return work(bindings)
+    if bindings.height <= first and (made := work(bindings)) is not None:
+        return made
     found: list[Bindings] = []
-    start, size, total = 0, first, 0
+    start, total, most = 0, 0, bindings.height
+    size = first if bindings.height > first else max(1, bindings.height // _GROWTH)
     while start < bindings.height:
         began = time.perf_counter()
         made = work(window(bindings, start, start + size))
+        if made is None:
+            size = most = max(1, size // _GROWTH)
+            continue
         found.append(made)
         total += made.height
         context.budget.check(total, 8 * total * len(made.columns))
         start += size
         took = time.perf_counter() - began
         if took < _SHORT_S:
-            size *= _GROWTH
+            size = min(size * _GROWTH, most)
         elif took > _LONG_S:
             size = max(1, size // 2)
     return stack(found)

@@ -12,7 +12,7 @@ from vaultgraph.cypher.execute.bindings import Bindings, NodeColumn
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.expand import node_ids
 from vaultgraph.cypher.execute.fetch import take_rows
-from vaultgraph.cypher.execute.paths import Level, first_level, next_level
+from vaultgraph.cypher.execute.paths import MOST_AT_ONCE, Level, first_level, next_level
 from vaultgraph.cypher.execute.scan import label_mask
 from vaultgraph.cypher.operators import Reach
 from vaultgraph.graph.columns import Ids
@@ -41,11 +41,12 @@ class _Seen:
         return _Seen(all_keys[order], np.concatenate((self.branches, branches))[order], depths[order])
 
 
-def reach(plan: Reach, bindings: Bindings, context: Context) -> Bindings:
+def reach(plan: Reach, bindings: Bindings, context: Context) -> Bindings | None:
     """One row for each node that some trail of a right length leads to, from the source of each row.
 
     A node is reached by a trail if and only if it is by a shortest one. Only a start that must reach itself, without
-    going back over the relationship it left by, needs more: then ways that meet are looked for.
+    going back over the relationship it left by, needs more: then ways that meet are looked for. None where the rows
+    reach too much to be worked on at once.
     """
     trails, size = plan.trails, max(context.graph.node_count, 1)
     level = first_level(node_ids(bindings, plan.source))
@@ -60,6 +61,8 @@ def reach(plan: Reach, bindings: Bindings, context: Context) -> Bindings:
     starts, depth, total = level, 0, len(keys)
     while len(level.origins) and (trails.most is None or depth < trails.most):
         level = next_level(level, trails, plan.unlike, bindings, context)
+        if len(level.origins) > MOST_AT_ONCE and bindings.height > 1:
+            return None
         depth += 1
         keys, branches = level.origins * size + level.nodes, level.trail[0]
         known, places = seen.find(keys)

@@ -10,6 +10,7 @@ from typing import Final, assert_never
 from vaultgraph.cypher.execute.aggregate import aggregate_rows, distinct
 from vaultgraph.cypher.execute.bindings import Bindings
 from vaultgraph.cypher.execute.call import call_procedure
+from vaultgraph.cypher.execute.calls import placed
 from vaultgraph.cypher.execute.combine import join, optional, stack
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.expand import degree, expand, expand_bound
@@ -51,6 +52,10 @@ from vaultgraph.cypher.operators import (
     Unwind,
 )
 from vaultgraph.cypher.procedures import Tables
+from vaultgraph.cypher.syntax import Span
+from vaultgraph.errors import QueryError
+
+PatternPlan = Expand | ExpandBound | ExpandVariable | Reach | ShortestPaths | Degree | BuildPath
 
 _FEW_STARTS: Final = 32  # one can lead to a whole graph
 _SOME_LISTS: Final = 256
@@ -103,13 +108,28 @@ def _run(plan: Plan, state: Run) -> Bindings:
         case CallProcedure(source):
             return call_procedure(plan, run(source, state), context, state.tables)
         case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | BuildPath():
-            return _run_pattern(plan, run(plan.input, state), context)
+            rows = run(plan.input, state)
+            try:
+                return _run_pattern(plan, rows, context)
+            except QueryError as error:
+                raise placed(error, _span(plan), context) from None
         case _:
             return _run_rows(plan, run(plan.input, state), context)
 
 
+def _span(plan: PatternPlan) -> Span:
+    """The place of the relationship pattern in the query, (0, 0) where it is not known."""
+    match plan:
+        case Expand() | ExpandBound():
+            return plan.at
+        case ExpandVariable() | Reach() | ShortestPaths():
+            return plan.trails.at
+        case Degree() | BuildPath():
+            return 0, 0
+
+
 def _run_pattern(
-    plan: Expand | ExpandBound | ExpandVariable | Reach | ShortestPaths | Degree | BuildPath,
+    plan: PatternPlan,
     rows: Bindings,
     context: Context,
 ) -> Bindings:

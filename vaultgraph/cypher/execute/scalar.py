@@ -97,6 +97,9 @@ def parameter_value(parameter: Parameter, context: Context) -> object:
         return engine_value(context.parameters[parameter.name])
     except Refusal as refusal:
         raise EvaluationError(f"The parameter ${parameter.name}: {refusal}", context.text, *parameter.at) from None
+    except RecursionError:
+        reason = f"The parameter ${parameter.name} is nested too deep, or holds itself."
+        raise EvaluationError(reason, context.text, *parameter.at) from None
 
 
 def slice_bounds(part: Slice) -> tuple[Expression, Expression]:

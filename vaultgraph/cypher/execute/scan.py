@@ -15,6 +15,7 @@ from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate
 from vaultgraph.cypher.execute.fetch import column_values
 from vaultgraph.cypher.execute.project import filter_bindings
+from vaultgraph.cypher.execute.unlike_times import warn_of_sought
 from vaultgraph.cypher.operators import CountNodes, ScanNodes, SeekNodes
 from vaultgraph.cypher.syntax import Binary, Comparison, LabelExpression, Property, Variable
 from vaultgraph.cypher.values import is_list
@@ -69,7 +70,16 @@ def seek_nodes(plan: SeekNodes, context: Context) -> Bindings:
     ids = np.zeros(0, dtype=np.int64)
     if column is not None and len(texts):
         ids = _found(column, label_ranges(context.graph, plan.labels), texts)
+        if not len(ids):
+            _warn_of_times(plan, column, texts, context)
     return Bindings(len(ids), {plan.variable: NodeColumn(ids)})
+
+
+def _warn_of_times(plan: SeekNodes, column: Column, texts: pl.Series, context: Context) -> None:
+    for segment in column.segments:
+        if segment.series.dtype.is_temporal():
+            warn_of_sought(plan.variable, plan.key, texts, segment.series.dtype, context)
+            return
 
 
 def _found(column: Column, ranges: Sequence[tuple[int, int]], texts: pl.Series) -> Ids:

@@ -27,6 +27,7 @@ from vaultgraph.cypher.execute.properties import labels_column, property_column
 from vaultgraph.cypher.execute.rows import cells_of
 from vaultgraph.cypher.execute.scalar import StrictExpression
 from vaultgraph.cypher.execute.text_kernels import membership, text_predicate
+from vaultgraph.cypher.execute.unlike_times import warn_times_as_texts, warn_unlike_times
 from vaultgraph.cypher.syntax import (
     Binary,
     Comparison,
@@ -61,10 +62,10 @@ def strict_kernel(
             return _index(operands[0], operands[1], context.graph)
         case Unary(operator):
             return _unary(operator, operands[0], height)
-        case Binary(operator):
-            return _binary(operator, operands[0], operands[1], height, context)
+        case Binary():
+            return _binary(expression, operands[0], operands[1], height, context)
         case Comparison():
-            return _comparison(expression, operands, height)
+            return _comparison(expression, operands, height, context)
         case IsNull(_, wants_value):
             return None if isinstance(operands[0], Constant) else _null_test(operands[0], wants_value=wants_value)
         case HasLabels(_, labels):
@@ -104,7 +105,8 @@ def _unary(operator: str, operand: Operand, height: int) -> ValueColumn | None:
     return negated(operand) if operator == "-" else None
 
 
-def _binary(operator: str, left: Operand, right: Operand, height: int, context: Context) -> BoundColumn | None:
+def _binary(part: Binary, left: Operand, right: Operand, height: int, context: Context) -> BoundColumn | None:
+    operator = part.operator
     match operator:
         case "+" | "-" | "*" | "/" | "%" | "||":
             if operator in ("+", "||"):
@@ -112,17 +114,25 @@ def _binary(operator: str, left: Operand, right: Operand, height: int, context: 
             return calculate(operator, left, right, height)
         case "AND" | "OR" | "XOR":
             return logic(operator, left, right, height)
+        case "IN" | "STARTS WITH" | "ENDS WITH" | "CONTAINS" | "=~":
+            warn_times_as_texts(part, left, right, context)
+            return _tested(operator, left, right, height, context)
+        case _:
+            return None
+
+
+def _tested(operator: str, left: Operand, right: Operand, height: int, context: Context) -> BoundColumn | None:
+    match operator:
         case "IN" if isinstance(right, ObjectColumn):
             return in_lists(left, right.values, context.budget)
         case "IN":
             return membership(left, right, height)
-        case "^":
-            return None
         case _:
             return text_predicate(operator, left, right, height)
 
 
-def _comparison(part: Comparison, operands: Sequence[Operand], height: int) -> ValueColumn | None:
+def _comparison(part: Comparison, operands: Sequence[Operand], height: int, context: Context) -> ValueColumn | None:
+    sides = (part.first, *(side for _, side in part.rest))
     result: ValueColumn | None = None
     for place, (operator, _) in enumerate(part.rest):
         left, right = operands[place], operands[place + 1]
@@ -131,6 +141,7 @@ def _comparison(part: Comparison, operands: Sequence[Operand], height: int) -> V
         compared = compare_columns(operator, left, right, height)
         if compared is None:
             return None
+        warn_unlike_times((sides[place], left), (sides[place + 1], right), context)
         result = compared if result is None else ValueColumn(result.series & compared.series)
     return result
 

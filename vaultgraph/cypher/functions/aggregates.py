@@ -1,9 +1,11 @@
-"""Aggregates: their signatures (for binding) and their names. Computing them is functions/aggregate_rows' business."""
+"""Aggregates: their signatures (for binding), their names and calls. functions/aggregate_rows computes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeGuard
+
+from vaultgraph.cypher.syntax import CountStar, FunctionCall, Syntax
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +41,8 @@ AGGREGATES: Final[Mapping[str, Aggregate]] = MappingProxyType(
 def find_aggregate(name: str) -> Aggregate | None:
     """The aggregate called ``name`` in any case, None where there is none."""
     return AGGREGATES.get(name.lower())
+
+
+def is_aggregate(tree: Syntax) -> TypeGuard[FunctionCall | CountStar]:
+    """Whether the tree is itself a call of an aggregate."""
+    return isinstance(tree, CountStar) or (isinstance(tree, FunctionCall) and find_aggregate(tree.name) is not None)
