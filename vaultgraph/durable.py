@@ -7,7 +7,7 @@ folders and does not decide what may be written: callers do.
 import errno
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -15,8 +15,16 @@ TEMPORARY_PREFIX: Final = ".vaultgraph-"  # starts with a dot, so that no walk o
 _PIECE_BYTES: Final = 1 << 26  # one write call never takes more: some systems refuse 2 GiB at once
 
 
-def replace_file(path: str | os.PathLike[str], pieces: Iterable[bytes | bytearray | memoryview]) -> int:
+def replace_file(
+    path: str | os.PathLike[str],
+    pieces: Iterable[bytes | bytearray | memoryview],
+    *,
+    head: Callable[[], bytes] | None = None,
+) -> int:
     """Make ``path`` hold exactly ``pieces``, in order; returns the number of bytes.
+
+    ``pieces`` are taken one at a time. ``head`` is called after the last one and gives what the file starts with in
+    place of as many bytes of the first piece: for a header that depends on what follows it.
 
     The bytes go to a temporary file in the same folder, are flushed to the disk and then take the name in one step;
     the folder is flushed too. Everything happens by a handle of the folder, so a folder renamed meanwhile does no harm.
@@ -36,6 +44,9 @@ def replace_file(path: str | os.PathLike[str], pieces: Iterable[bytes | bytearra
         try:
             try:
                 size_bytes = sum(_write_all(handle, piece) for piece in pieces)
+                if head is not None:
+                    os.lseek(handle, 0, os.SEEK_SET)
+                    _write_all(handle, head())
                 os.fsync(handle)
             finally:
                 os.close(handle)

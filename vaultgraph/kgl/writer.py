@@ -5,7 +5,7 @@ Gets named buffers from kgl/arrays or anybody else; lays them out as kgl/layout 
 
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -28,21 +28,30 @@ def write_sections(path: str | os.PathLike[str], sections: Iterable[tuple[str, P
         ValueError: two sections have one name, or ``meta`` is not JSON-ready.
     """
     placed: list[Section] = []
-    pieces: list[memoryview | bytes] = []
-    end = HEADER_BYTES
-    for name, piece in sections:
-        view = _bytes_of(piece)
-        offset = aligned(end)
-        placed.append(Section(name, offset, len(view), zlib.crc32(view)))
-        pieces += [bytes(offset - end), view]
-        end = offset + len(view)
-    if len({section.name for section in placed}) != len(placed):
-        raise ValueError("two sections have one name")
-    contents = pack_contents(placed, meta)
-    contents_offset = aligned(end)
-    pieces += [bytes(contents_offset - end), contents]
-    header = Header(contents_offset, len(contents), zlib.crc32(contents), contents_offset + len(contents))
-    return replace_file(path, [pack_header(header), *pieces])
+    header = b""
+
+    def stream() -> Iterator[bytes | memoryview]:
+        # One section at a time: a caller that makes them as they are asked for never holds two.
+        nonlocal header
+        yield bytes(HEADER_BYTES)
+        end = HEADER_BYTES
+        for name, piece in sections:
+            view = _bytes_of(piece)
+            offset = aligned(end)
+            placed.append(Section(name, offset, len(view), zlib.crc32(view)))
+            yield bytes(offset - end)
+            yield view
+            end = offset + len(view)
+        if len({section.name for section in placed}) != len(placed):
+            raise ValueError("two sections have one name")
+        contents = pack_contents(placed, meta)
+        contents_offset = aligned(end)
+        yield bytes(contents_offset - end)
+        yield contents
+        length = contents_offset + len(contents)
+        header = pack_header(Header(contents_offset, len(contents), zlib.crc32(contents), length))
+
+    return replace_file(path, stream(), head=lambda: header)
 
 
 def _bytes_of(piece: Piece) -> memoryview:
