@@ -80,7 +80,7 @@ def test_another_programs_file_is_never_overwritten(vaultgraph, count, write):
     before = cache.read_bytes()
     assert count(folder) == 2
     done = vaultgraph("build", folder)
-    assert done.code == 0
+    assert done.code == 1
     assert cache.read_bytes() == before
     assert "graph.kgl" in done.out.split("cache: ")[1]
 
@@ -89,16 +89,16 @@ def test_a_folder_in_the_place_of_the_cache_is_left_alone(vaultgraph, count, wri
     folder = write({**NOTES, ".kglite/graph.kgl/keep.txt": "mine"})
     assert count(folder) == 2
     done = vaultgraph("build", folder)
-    assert done.code == 0
+    assert done.code == 1
     assert (folder / ".kglite" / "graph.kgl" / "keep.txt").read_text() == "mine"
     assert "cache: " in done.out
 
 
-def test_a_cache_that_cannot_be_written_is_one_line_and_no_failure(vaultgraph, count, write):
+def test_a_cache_that_cannot_be_written_is_one_line_and_stops_no_query(vaultgraph, count, write):
     folder = write({**NOTES, ".kglite": "a file where the folder should be"})
     assert count(folder) == 2
     done = vaultgraph("build", folder)
-    assert done.code == 0
+    assert done.code == 1
     (line,) = [line for line in done.out.splitlines() if line.startswith("cache: ")]
     assert "--vault-cache" in line
 
@@ -109,7 +109,7 @@ def test_a_read_only_vault_and_an_unreadable_one(vaultgraph, count, write):
     folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
     try:
         assert count(folder) == 2
-        assert vaultgraph("build", folder).code == 0
+        assert vaultgraph("build", folder).code == 1
         folder.chmod(0)
         done = vaultgraph("check", folder)
         assert done.code == 1

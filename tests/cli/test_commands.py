@@ -29,6 +29,31 @@ def test_build_without_a_cache_writes_nothing(vaultgraph, write):
     assert sorted(path.name for path in folder.rglob("*")) == ["A.md", "B.md"]
 
 
+def test_build_exits_1_where_the_cache_cannot_be_written_and_says_what_to_do(vaultgraph, write, tmp_path):
+    folder = write({**NOTES, ".kglite/graph.kgl": b"of another program"})
+    done = vaultgraph("build", folder)
+    assert done.code == 1
+    assert "notes: 2\n" in done.out
+    assert "Delete it or move it away" in done.err
+    assert "--vault-cache PATH" in done.err
+    assert (folder / ".kglite" / "graph.kgl").read_bytes() == b"of another program"
+    (tmp_path / "file").write_text("")
+    assert vaultgraph("build", folder, "--vault-cache", tmp_path / "file" / "graph.kgl").code == 1
+
+
+def test_check_names_a_configuration_that_lies_too_deep(vaultgraph, write):
+    folder = write({"A.md": "a", ".kglite/.kglite-example/vault.yaml": "kglite_vault: 1\n"})
+    line = "  .kglite/.kglite-example/vault.yaml misplaced-configuration It is not read there: move it to"
+    assert f"{line} .kglite/vault.yaml." in vaultgraph("check", folder).out
+    write({".kglite/vault.yaml": "kglite_vault: 1\n"})
+    assert "problems: none" in vaultgraph("check", folder).out
+
+
+def test_a_missing_version_is_reported_where_it_belongs(vaultgraph, write):
+    folder = write({"A.md": "a", ".kglite/vault.yaml": "# mine\n\ndefault_label: Page\nlabel_from: folder\n"})
+    assert "vault.yaml:1: `kglite_vault` is missing" in vaultgraph("check", folder).err
+
+
 def test_check_is_silent_about_a_good_vault_and_writes_nothing(vaultgraph, write):
     folder = write({"A.md": "[[B]]", "B.md": "b"})
     done = vaultgraph("check", folder)

@@ -68,9 +68,10 @@ def test_a_person_sees_summary_three_answers_and_how_to_register(at_a_terminal, 
 
 
 def test_a_vault_that_cannot_be_built_is_shown_as_such_and_still_served(at_a_terminal, write):
-    folder = write({"A.md": "a", ".kglite/vault.yaml": "kglite_vault: 1\nbogus: 1\n"})
+    folder = write({"A.md": "a", "pic.png": picture(), ".kglite/vault.yaml": "kglite_vault: 1\nbogus: 1\n"})
     process, lines = at_a_terminal(folder)
     text = "\n".join(lines)
     assert "bogus" in text
+    assert "> fetch_images(items=['pic.png'])" in text
     assert "claude mcp add" in text
     assert process.poll() is None

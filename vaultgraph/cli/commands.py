@@ -28,16 +28,19 @@ def cache_choice(text: str) -> str | None:
 
 
 def run_build(vault: str, cache: str) -> int:
-    """Build from the notes, write the cache, print the report."""
+    """Build from the notes, write the cache, print the report; 1 where the cache could not be written."""
     with progress_bar() as progress:
         opened = open_vault(vault, cache_choice(cache), progress=progress, build=False)
         with opened:
             report = opened.rebuild()
             remark = opened.save()
+            is_refused = opened.is_cache_refused
     click.echo(report_text(report))
-    if remark and remark != report.cache:
+    if is_refused:
+        click.echo(f"vaultgraph: the cache is {remark}", err=True)
+    elif remark and remark != report.cache:
         click.echo(f"cache: {remark}")
-    return 0
+    return 1 if is_refused else 0
 
 
 def run_check(vault: str, *, strict: bool, as_json: bool) -> int:

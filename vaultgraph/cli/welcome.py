@@ -4,11 +4,15 @@ Three sample calls are really run through dispatch, as a client's would be. Ever
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import Any, Final
 
 from vaultgraph.cli.progress import progress_bar
 from vaultgraph.cli.register import register_text
+from vaultgraph.errors import VaultgraphError
+from vaultgraph.files.root import askable
+from vaultgraph.files.stamps import scan
 from vaultgraph.serve.answers import Answer, ImagePart
 from vaultgraph.serve.dispatch import dispatch
 from vaultgraph.serve.problems import problem_summary
@@ -20,6 +24,8 @@ SHOWN_LINES: Final = 8
 LINKED: Final = (
     "MATCH (n:Note)<-[r:LINKS_TO]-() RETURN n.path AS note, count(r) AS backlinks ORDER BY backlinks DESC, note LIMIT 3"
 )
+TRIED: Final = 20
+SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 IMAGES: Final = "MATCH (i:Image) WHERE i.missing IS NULL RETURN i.path AS path ORDER BY path LIMIT 20"
 
 
@@ -58,14 +64,23 @@ def _show(session: Session, name: str, arguments: Mapping[str, Any]) -> None:
 
 
 def _show_image(session: Session) -> None:
-    """The first image of the graph that can be delivered; says so where there is none."""
+    """The first image that can be delivered, one that a note shows where there is any; says so where there is none."""
     rows = dispatch(session, "cypher_query", {"query": IMAGES, "format": "json"}).structured or {"rows": []}
-    for (path,) in rows["rows"]:
+    for path in chain((path for (path,) in rows["rows"]), islice(_image_files(session), TRIED)):
         answer = dispatch(session, "fetch_images", {"items": [path]})
         if not answer.is_error:
             _print_call("fetch_images", {"items": [path]}, f"{_image_bytes(answer):,} bytes\n{answer.text}")
             return
-    _say("\n> fetch_images: no note of this vault shows an image")
+    _say("\n> fetch_images: there is no image to show in this vault")
+
+
+def _image_files(session: Session) -> Iterator[str]:
+    """Files called like images, from the folder itself: there may be no graph."""
+    try:
+        paths: list[str] = scan(session.folder()).files["path"].to_list()
+    except VaultgraphError:
+        return
+    yield from (askable(path) for path in paths if path.lower().endswith(SUFFIXES))
 
 
 def _image_bytes(answer: Answer) -> int:

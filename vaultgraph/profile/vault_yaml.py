@@ -80,7 +80,7 @@ def _checked_version(vault: Entry) -> dict[str, Entry]:
     entries = vault.mapping()
     version = entries.get("kglite_vault")
     if version is None:
-        Entry(vault.file, "kglite_vault", vault.line, None).refuse(
+        Entry(vault.file, "kglite_vault", 1, None).refuse(
             f"is missing. Write `kglite_vault: {FORMAT_VERSION}` at the top."
         )
     # The version goes before the keys: another version may well have others.

@@ -21,6 +21,7 @@ from vaultgraph.vault.stamp_file import load_stamps, stamp_path
 
 CacheChoice = Literal["default"] | str | os.PathLike[str] | None
 _ELSEWHERE: Final = "--vault-cache PATH puts it elsewhere, --vault-cache none goes without."
+_MAKE_ROOM: Final = "Delete it or move it away to have a cache there;"
 CACHE_FOLDER: Final = ".kglite"
 DEFAULT_CACHE: Final = f"{CACHE_FOLDER}/graph.kgl"
 
@@ -58,7 +59,7 @@ def load_cache(cache: CacheFile, root: VaultRoot) -> tuple[State | None, CacheFi
     except (CorruptKglError, KglVersionError) as error:
         return None, replace(cache, remark=f"rebuilt: {error.message}")
     except (KglError, FileError) as error:
-        return None, replace(cache, is_writable=False, remark=f"not used: {error.message} {_ELSEWHERE}")
+        return None, replace(cache, is_writable=False, remark=f"not used: {error.message} {_MAKE_ROOM} {_ELSEWHERE}")
     except (MemoryError, PanicException) as error:
         return None, replace(cache, remark=f"rebuilt: {cache.path}: damaged ({type(error).__name__} while reading it).")
     if stored.version != __version__:

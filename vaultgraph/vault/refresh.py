@@ -5,9 +5,11 @@ Nothing here is kept between calls; vault/vault owns the state and decides when 
 """
 
 import hashlib
+import os
 import time
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Final
@@ -67,7 +69,8 @@ class Refreshed:
 
 
 def read_profile(root: VaultRoot) -> tuple[Profile, bytes, list[Problem]]:
-    """The vault's configuration, the hash of its bytes (16 bytes), and the files that a symlink leads out of the vault.
+    """The vault's configuration, the hash of its bytes (16 bytes), and problems: symlinks out of the vault, files that
+    lie one folder too deep.
 
     Raises:
         ProfileError: a configuration file is refused, or is there and cannot be read.
@@ -85,11 +88,31 @@ def read_profile(root: VaultRoot) -> tuple[Profile, bytes, list[Problem]]:
         except FileError as error:
             # Going on without it would answer from another graph than the one configured.
             raise ProfileError(error.message, {"file": path, "line": None, "key": None}) from error
+    if any(data is None for data in contents.values()):
+        outside += _misplaced(root, [path for path, data in contents.items() if data is None])
     digest = hashlib.blake2b(digest_size=16)
     for path, data in contents.items():
         digest.update(f"{path}\0{-1 if data is None else len(data)}\0".encode())
         digest.update(data or b"")
     return load_profile(contents.get), digest.digest(), outside
+
+
+def _misplaced(root: VaultRoot, missing: list[str]) -> list[Problem]:
+    """Files called as the ``missing`` ones in a folder inside `.kglite`, where a copied example may end up."""
+    found: list[Problem] = []
+    try:
+        with root.find(".kglite", with_nearest=False) as here, os.scandir(here.folder) as entries:
+            folders = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+            for path in missing:
+                own, _, name = path.rpartition("/")
+                for folder in folders:
+                    with suppress(OSError):
+                        os.stat(f"{folder}/{name}", dir_fd=here.folder, follow_symlinks=False)
+                        advice = f"It is not read there: move it to {path}."
+                        found.append((f"{own}/{folder}/{name}", None, "misplaced-configuration", "warning", advice))
+    except (FileError, OSError):
+        return []
+    return found
 
 
 def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progress: Progress | None) -> Refreshed:

@@ -195,6 +195,11 @@ class Vault:
             self._unsaved = self._unstamped = False
             return self._cache.remark if self._cache else None
 
+    @property
+    def is_cache_refused(self) -> bool:
+        """Whether there is a cache that could not be written, or must not be: the file there is another program's."""
+        return self._cache is not None and not self._cache.is_writable
+
     def close(self) -> None:
         """Stop watching, write the cache, and let go of the folder. A closed vault answers no queries."""
         self._closing = True
