@@ -8,7 +8,6 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -29,7 +28,6 @@ from vaultgraph.profile.vault_yaml import load_profile
 Progress = Callable[[str, int, int], None]  # phase, done, total
 
 BATCH_BYTES: Final = 4_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
-READERS: Final = 2  # batches read at once: one in the interpreter, one in the string kernels
 RACY_NS: Final = 2_000_000_000  # the coarsest clock of a common file system (FAT: two seconds)
 CONFIGURATION: Final = (".kglite/vault.yaml", ".kglite/vaultgraph.yaml")
 CONFIGURATION_BYTES: Final = 1_000_000
@@ -216,21 +214,17 @@ def _read(
     """Parse those of ``suspects`` whose content differs from ``known``, in batches bounded by bytes."""
     hashes = dict(zip(known.notes["path"], known.notes["hash"], strict=True)) if known else {}
     paths, sizes = suspects["path"].to_list(), suspects["size_bytes"].to_list()
-    cuts = _batches(sizes)
     parts: list[RecordTable] = []
     problems: list[Problem] = []
     parsed = 0
-    # The columns of one batch are scanned outside the interpreter lock while the frontmatter of the next is parsed.
-    with ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="vaultgraph-read") as pool:
-        batches = [pool.submit(_read_batch, root, paths[first:stop], sizes[first:stop], hashes) for first, stop in cuts]
-        for (first, _), batch in zip(cuts, batches, strict=True):
-            part, faults = batch.result()
-            if progress:
-                progress("read", first, len(paths))
-            problems.extend(faults)
-            if part is not None:
-                parts.append(part)
-                parsed += part.notes.height
+    for first, stop in _batches(sizes):
+        if progress:
+            progress("read", first, len(paths))
+        part, faults = _read_batch(root, paths[first:stop], sizes[first:stop], hashes)
+        problems.extend(faults)
+        if part is not None:
+            parts.append(part)
+            parsed += part.notes.height
     return (concat_records(parts) if parts else None), parsed, problems
 
 
