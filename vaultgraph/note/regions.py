@@ -17,7 +17,7 @@ from vaultgraph.note.lines import BoolArray, IntArray, Lines
 _CLOSER: Final = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
 _OPENER: Final = re.compile(r"`{3,}|~{3,}")
 _ITEM: Final = re.compile(r"( *)((?:[-*+]|[0-9]{1,9}[.)]) {1,4})(?=[^ ])")
-_MARKER: Final = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])")
+_MARKER: Final = re.compile(r"[ \t]*(?:[-*+]|([0-9]{1,9})[.)])([ \t]*)")
 _NO_LIST: Final = 1 << 30
 _NOT_PARAGRAPH: Final = ("blank", "heading", "rule", "underline", "fence", "percent", "dollar")
 _OPENERS: Final = ("fence", "percent", "dollar", "html_comment", "html_block", "html_lone")
@@ -49,9 +49,11 @@ def find_regions(lines: Lines) -> Regions:
     hard = np.zeros(len(lines.first) - 1, dtype=np.bool_)
     hard[lines.body[hard_lines]] = True
     doubtful = _doubtful(lines, opaque, hard)
-    code = _outside_lists(lines, opaque, doubtful)
-    _blot_out(lines, opaque, doubtful[code])
-    hard[lines.body[doubtful[~code]]] = True
+    if len(doubtful):
+        code, unsure = _code_rows(lines, opaque, np.unique(lines.body[doubtful]))
+        opaque[code] = True
+        hard[lines.body[doubtful[~opaque[doubtful]]]] = True
+        hard[unsure] = True
     return Regions(opaque, hard)
 
 
@@ -167,48 +169,64 @@ def _doubtful(lines: Lines, opaque: BoolArray, hard: BoolArray) -> IntArray:
     return rows[np.array(keep, dtype=np.bool_)]
 
 
-def _outside_lists(lines: Lines, opaque: BoolArray, rows: IntArray) -> BoolArray:
-    """Which of ``rows``, first lines of what may be indented code, follow a blank line where no list can be open."""
-    outside = np.zeros(len(rows), dtype=np.bool_)
-    if not len(rows):
-        return outside
-    blank, items = lines.flags["blank"], lines.flags["list_item"] & ~lines.flags["rule"]
+def _code_rows(lines: Lines, opaque: BoolArray, bodies: IntArray) -> tuple[list[int], list[int]]:
+    """Lines of ``bodies`` that are indented code whichever of the lists above them are open; bodies in which what
+    follows such a line depends on the lists."""
+    blank = lines.flags["blank"]
     after_blank = np.ones(len(blank), dtype=np.bool_)
     after_blank[1:] = blank[:-1]
     after_blank[lines.first[:-1]] = True
-    asked = np.zeros(len(lines.first) - 1, dtype=np.bool_)
-    asked[lines.body[rows]] = True
-    steps = np.flatnonzero((items | (after_blank & ~blank)) & ~opaque & asked[lines.body])
-    texts = lines.text.gather(steps).to_list()
-    found: set[int] = set()
-    body, column = -1, _NO_LIST  # the least column at which an item's content may begin, of the lists still open
-    # row loop: list items and what follows blank lines, in bodies that may hold indented code
-    for row, owner, is_item, is_free, text in zip(
-        steps.tolist(), lines.body[steps].tolist(), items[steps], after_blank[steps], texts, strict=True
-    ):
-        if owner != body:
-            body, column = owner, _NO_LIST
-        margin = len(text) - len(text.lstrip(" "))
-        if is_item:
-            marker = _MARKER.match(text)
-            column = min(column, marker.end() + 1 if marker is not None else 0)
-        elif is_free and margin < column and text[margin] != "\t":
-            column = _NO_LIST
-        if is_free and column == _NO_LIST:
-            found.add(row)
-    return np.array([row in found for row in rows.tolist()], dtype=np.bool_)
+    is_item = lines.flags["list_item"] & ~lines.flags["rule"]
+    code: list[int] = []
+    unsure: list[int] = []
+    # row loop: bodies that may hold indented code with links, few in any vault
+    for body in bodies.tolist():
+        first, stop = int(lines.first[body]), int(lines.first[body + 1])
+        rows = first + np.flatnonzero(~(blank | opaque)[first:stop])
+        open_lists = _OpenLists()
+        texts = lines.text.gather(rows).to_list()
+        for row, text, item, is_free in zip(rows.tolist(), texts, is_item[rows], after_blank[rows], strict=True):
+            if open_lists.reads_code(text, bool(item), bool(is_free)):
+                code.append(row)
+        if open_lists.is_unsure:
+            unsure.append(body)
+    return code, unsure
 
 
-def _blot_out(lines: Lines, opaque: BoolArray, rows: IntArray) -> None:
-    """Make indented code that begins at ``rows`` opaque: up to the next line of text that is not indented."""
-    if not len(rows):
-        return
-    stops = np.flatnonzero(~lines.flags["blank"] & ~lines.flags["indented"])
-    nearest = np.append(stops, len(opaque))[np.searchsorted(stops, rows)]
-    ends = np.minimum(nearest, lines.first[lines.body[rows] + 1])
-    # row loop: stretches of indented code that would be read otherwise
-    for row, end in zip(rows.tolist(), ends.tolist(), strict=True):
-        opaque[row:end] = True
+class _OpenLists:
+    """Which lists may be open, line by line: the least and the greatest column at which the text of an item begins."""
+
+    def __init__(self) -> None:
+        self._least, self._greatest = _NO_LIST, 0
+        self._in_code: bool = False
+        self.is_unsure: bool = False  # an indented line came directly below code of an item, which may have ended
+
+    def reads_code(self, text: str, is_item: bool, is_free: bool) -> bool:
+        """Whether the next line is code for certain; ``is_free``: it follows a blank line, so continues no text."""
+        margin = len(text) - len(text.lstrip(" \t"))
+        column = margin if "\t" not in text[:margin] else len(text[:margin].expandtabs(4))
+        was_code, is_free = self._in_code and not is_free, is_free or self._in_code
+        if is_free and column < self._least:
+            self._least, self._greatest = _NO_LIST, 0
+        self._in_code = is_free and column >= self._greatest + 4
+        self.is_unsure |= was_code and not self._in_code and column >= 4
+        if is_item and not self._in_code:
+            self._open(text, is_free)
+        return self._in_code
+
+    def _open(self, text: str, is_free: bool) -> None:
+        marker = _MARKER.match(text)
+        if marker is None or "\t" in marker.group():
+            self._least, self._greatest = 0, _NO_LIST
+            return
+        if self._least == _NO_LIST and not is_free and marker[1] not in {None, "1"}:
+            return  # only a list that begins with 1 can interrupt a paragraph
+        self._least = min(self._least, marker.start(2) + 1)
+        # row loop: markers of items inside each other that begin on one line
+        while marker is not None:
+            end, gap = marker.start(2), len(marker[2])
+            self._greatest = max(self._greatest, end + (gap if 1 <= gap <= 4 else 1))
+            marker = _MARKER.match(text, end + gap) if gap else None
 
 
 def _continues_item(text: str, above: str) -> bool:
