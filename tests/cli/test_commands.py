@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from vaultgraph.cli.tables import print_rows
+
 NOTES = {
     "A.md": "---\nrating: 5\ntags: [x]\n---\n# Alpha\n[[B]] [[Gone]]\n",
     "B.md": "# Beta\n",
@@ -132,6 +134,42 @@ def test_query_takes_parameters_as_json_or_text(vaultgraph, write):
     )  # fmt: skip
     assert json.loads(done.out) == [{"a": 3, "b": "plain text", "c": 2}]
     assert vaultgraph("query", folder, "RETURN 1", "--param", "novalue").code == 2
+
+
+def test_a_parameter_that_the_query_does_not_use_is_a_warning(vaultgraph, write):
+    folder = write(NOTES)
+    done = vaultgraph("query", folder, "RETURN $name AS n // $nme", "--param", "name=a", "--param", "nme=b")
+    assert done.code == 0
+    assert done.err == "warning: --param nme: the query does not use $nme; its parameters are: $name\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_gets_cells_it_can_show_and_is_told_where_the_rest_is(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = [("short", "x" * 5000), ("b", None)]
+    terminal, file = Terminal(), io.StringIO()
+    print_rows(("a", "body"), rows, "table", terminal)
+    assert "(5,000" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\n2 rows; long cells were cut: --format json has them whole\n")
+    assert terminal.getvalue().count("\n") < 12
+    print_rows(("a", "body"), [("short", "x" * 500)], "table", file)
+    assert "x" * 500 in file.getvalue()
+    assert file.getvalue().endswith("\n1 row\n")
+
+
+def test_the_report_explains_what_is_read_beside_notes_and_says_the_same_line_once(vaultgraph, write):
+    skipped = {"Skipped.md": "---\nkg_skip: true\n---\n", "C.canvas": "{}", "D.canvas": "{}"}
+    folder = write({"A.md": "[[Gone]] [[Gone]]\n[[Gone]]", **skipped})
+    out = vaultgraph("check", folder).out
+    assert "\nnotes: 1 (beside them 1 skipped by kg_skip, 2 canvases)\n" in out
+    assert "4 files parsed" in out
+    assert "problems: 3 infos\n" in out
+    lines = [line for line in out.splitlines() if "unresolved-link" in line]
+    assert [line.endswith(" ×2") for line in lines] == [True, False]
 
 
 def test_query_reads_a_kgl_file_without_its_notes(vaultgraph, write, tmp_path):

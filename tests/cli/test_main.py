@@ -84,3 +84,9 @@ def test_output_that_the_terminal_cannot_spell_is_escaped(write):
         check=True,
     )
     assert "\\u65e5\\u8a18" in done.stdout
+
+
+def test_help_shows_what_holds_without_a_flag(vaultgraph):
+    out = " ".join(vaultgraph("--help").out.split())
+    assert "[default: auto]" in out
+    assert "[default: warning]" in out

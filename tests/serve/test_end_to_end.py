@@ -28,6 +28,7 @@ def test_the_handshake_names_the_vault_and_says_how_to_start(harbour):
     assert client.server_info.name == "vaultgraph (Harbour)"
     assert client.server_info.version
     assert "graph_overview" in client.instructions
+    assert "every edit that was saved before the call" in client.instructions
     assert client.server_capabilities.tools is not None
 
 

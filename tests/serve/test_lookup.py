@@ -67,6 +67,7 @@ def test_a_near_miss_of_a_name_or_title_suggests_paths(vault):
 def test_a_web_address_is_refused_as_one(vault):
     message = vault.error("read_source", file_path="https://example.org/a.md")
     assert message == "not_found: https://example.org/a.md: is a web address; only files of the vault are read."
+    assert "is a web address" in vault.error("list_source", path="https://example.org/a")
 
 
 def test_an_empty_name_says_what_to_pass(vault):

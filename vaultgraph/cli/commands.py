@@ -5,7 +5,7 @@ They use the library's door and print what it says; text of reports and cells co
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,10 @@ from vaultgraph.cli.progress import progress_bar
 from vaultgraph.cli.tables import print_rows
 from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.result import Result
+from vaultgraph.cypher.tokens import split_tokens
 from vaultgraph.graph.schema import schema_of
 from vaultgraph.graph.store import load
+from vaultgraph.serve.cells import counted
 from vaultgraph.serve.problems import problem_summary, report_text, severity_counts
 from vaultgraph.vault.snapshot import Report
 from vaultgraph.vault.vault import Vault, open_vault
@@ -57,10 +59,10 @@ def run_status(vault: str, cache: str) -> int:
     report = opened.report
     state = {"cache": "read from the cache", "built": "built, no usable cache"}.get(report.origin, report.origin)
     click.echo(f"{opened.name} ({opened.root.path})")
-    counts = {"notes": report.notes, "files": report.files, "nodes": report.nodes}
-    counts["relationships"] = report.relationships
-    click.echo(", ".join(f"{count:,} {word}" for word, count in counts.items()))
-    click.echo(f"{state}; {report.parsed:,} notes differ from it" if report.origin == "cache" else state)
+    nouns = {"note": report.notes, "file": report.files, "node": report.nodes, "relationship": report.relationships}
+    click.echo(", ".join(counted(count, noun) for noun, count in nouns.items()))
+    differ = f"; {counted(report.parsed, 'note differs', 'notes differ')} from it"
+    click.echo(f"{state}{differ}" if report.origin == "cache" else state)
     if report.cache:
         click.echo(f"cache: {report.cache}")
     click.echo(f"problems: {problem_summary(report.problems)}")
@@ -72,10 +74,21 @@ def run_query_command(vault: str, text: str, shape: str | None, params: Sequence
     """One query on a folder or a `.kgl` file; warnings go to stderr."""
     parameters = dict(parse_parameter(text) for text in params)
     result = _query(vault, text, parameters, cache)
-    for warning in result.warnings:
+    for warning in (*result.warnings, *_unused(text, parameters)):
         click.echo(f"warning: {warning}", err=True)
     print_rows(result.columns, result.rows, shape or ("csv" if result.csv else "table"), sys.stdout)
     return 0
+
+
+def _unused(text: str, parameters: Mapping[str, object]) -> Iterator[str]:
+    """A warning for each parameter that the query ``text`` does not name."""
+    tokens = split_tokens(text)
+    used = dict.fromkeys(
+        f"${value}" for kind, value in zip(tokens.kinds, tokens.values, strict=True) if kind == "parameter"
+    )
+    for name in parameters:
+        if f"${name}" not in used:
+            yield f"--param {name}: the query does not use ${name}; its parameters are: {', '.join(used) or 'none'}"
 
 
 def parse_parameter(text: str) -> tuple[str, Any]:

@@ -26,11 +26,18 @@ _VAULT_CACHE = click.option(
 @click.option("--vault", metavar="DIR", help="Serve this folder of notes over MCP on stdin and stdout.")
 @_VAULT_CACHE
 @click.option("--name", help="What clients call the vault; default: the folder's name.")
-@click.option("--watch", type=click.Choice(["auto", "poll", "off"]), default="auto", help="How edits are followed.")
+@click.option(
+    "--watch",
+    type=click.Choice(["auto", "poll", "off"]),
+    default="auto",
+    show_default=True,
+    help="How edits are followed.",
+)
 @click.option(
     "--log-level",
     type=click.Choice(["error", "warning", "info", "debug"]),
     default="warning",
+    show_default=True,
     help="What goes to stderr.",
 )
 @click.version_option(__version__, prog_name="vaultgraph", message="%(prog)s %(version)s")

@@ -7,12 +7,14 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Final, TextIO
 
-from vaultgraph.serve.cells import csv_cell, json_cell, text_cell
+from vaultgraph.serve.cells import counted, csv_cell, json_cell, text_cell
 from vaultgraph.serve.payload import csv_line
 
-MOST_CELL_CHARS = 2000  # of one cell in a table
+MOST_CELL_CHARS: Final = 2000  # of one cell in a table that another program reads
+LEAST_CELL_CHARS: Final = 30
+CELL_LINES: Final = 2  # of a cell on a terminal, about
 
 
 def print_rows(columns: Sequence[str], rows: Sequence[Sequence[object]], shape: str, target: TextIO) -> None:
@@ -39,13 +41,25 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], targe
     for position, name in enumerate(columns):
         numbers = all(isinstance(row[position], int | float | None) for row in rows)
         table.add_column(Text(name), justify="right" if numbers and rows else "left", overflow="fold")
-    cells = [[text_cell(value, MOST_CELL_CHARS) for value in row] for row in rows]
+    width = shutil.get_terminal_size().columns
+    share = CELL_LINES * width // max(1, len(columns))
+    most_chars = max(LEAST_CELL_CHARS, share) if target.isatty() else MOST_CELL_CHARS
+    cells = [[text_cell(value, most_chars) for value in row] for row in rows]
     for row in cells:
         table.add_row(*map(Text, row))
     # Without a terminal a line is as long as it needs to be, so that other programs read whole cells.
     needed = sum(
         max((len(row[at]) * 2 for row in cells), default=0) + 2 * len(name) + 4 for at, name in enumerate(columns)
     )
-    width = shutil.get_terminal_size().columns if target.isatty() else max(80, needed)
-    Console(file=target, width=width, color_system="auto" if target is sys.stdout else None).print(table)
-    target.write(f"{len(rows):,} row{'' if len(rows) == 1 else 's'}\n")
+    Console(
+        file=target,
+        width=width if target.isatty() else max(80, needed),
+        color_system="auto" if target is sys.stdout else None,
+    ).print(table)
+    has_cuts = any(
+        len(cell) > most_chars and cell != text_cell(value)
+        for row, shown in zip(rows, cells, strict=True)
+        for value, cell in zip(row, shown, strict=True)
+    )
+    advice = "; long cells were cut: --format json has them whole" if has_cuts else ""
+    target.write(f"{counted(len(rows), 'row')}{advice}\n")

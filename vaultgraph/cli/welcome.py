@@ -14,6 +14,7 @@ from vaultgraph.errors import VaultgraphError
 from vaultgraph.files.root import askable
 from vaultgraph.files.stamps import scan
 from vaultgraph.serve.answers import Answer, ImagePart
+from vaultgraph.serve.cells import counted
 from vaultgraph.serve.dispatch import dispatch
 from vaultgraph.serve.problems import problem_summary
 from vaultgraph.serve.session import Session
@@ -36,8 +37,9 @@ def welcome(session: Session, name: str | None) -> None:
         report = session.vault().report
         how = {"cache": "opened from the cache", "built": "built"}.get(report.origin, report.origin)
         spent = sum(report.phases_ms.values())
+        nouns = {"note": report.notes, "node": report.nodes, "relationship": report.relationships}
         _say(
-            f"{report.notes:,} notes, {report.nodes:,} nodes, {report.relationships:,} relationships {how} in "
+            f"{', '.join(counted(count, noun) for noun, count in nouns.items())} {how} in "
             f"{spent:,.0f} ms · problems: {problem_summary(report.problems)}"
         )
     _show(session, "graph_overview", {})

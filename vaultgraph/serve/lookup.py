@@ -102,11 +102,14 @@ def find_folder(root: VaultRoot, text: str) -> str:
 
     Raises:
         ParameterError: several folders are called so.
+        MissingFileError: it is a web address.
         PathEscapeError: the path is refused.
     """
     try:
         return askable(root.stat(text).path)
     except MissingFileError:
+        if is_address(text):
+            raise MissingFileError(f"{short(text)}: is a web address; only folders of the vault are listed.") from None
         name = written(text).name
         found = paths_called(root, name, folders=True) or paths_called(root, name)
         return _only(found, text, "path", "folders") if found else text

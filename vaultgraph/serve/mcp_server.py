@@ -54,7 +54,8 @@ def make_server(session: Session) -> Server[dict[str, Any]]:
         version=__version__,
         instructions=(
             f'The notes of the vault "{session.name}" as a live graph. Start with graph_overview, ask with '
-            "cypher_query, read notes with read_source and pictures with fetch_images. Answers follow edits at once."
+            "cypher_query, read notes with read_source and pictures with fetch_images. Answers include every edit that "
+            "was saved before the call."
         ),
         cache_hints={"tools/list": CacheHint(ttl_ms=TOOLS_TTL_MS, scope="private")},
         on_list_tools=_list_tools,

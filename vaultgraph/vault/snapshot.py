@@ -23,7 +23,8 @@ class Report:
     """What the last build or refresh found.
 
     ``labels`` and ``types``: names with counts, most first. ``counts``: dangling_links, missing_attachments and the
-    like. ``problems``: path, line, code, severity, message. ``parsed``: notes read and parsed for this generation.
+    like, also skipped_notes and canvases, which are read beside ``notes``. ``problems``: path, line, code, severity,
+    message. ``parsed``: files (notes, skipped ones and canvases too) read and parsed for this generation.
     ``phases_ms``: milliseconds by phase. ``cache``: one line about the cache file, None without one.
     """
 

@@ -310,15 +310,21 @@ def _snapshot(generation: int, done: Refreshed, origin: Origin, cache: CacheFile
     phases = {**done.phases_ms, "schema": round((time.perf_counter() - start) * 1000, 2)}
     types = {name: len(table.sources) for name, table in done.graph.relationships.items()}
     assert done.state.stamps is not None
+    stated = done.state.records.notes
+    others = {
+        "skipped_notes": int(stated["is_skipped"].sum()),
+        "canvases": int((stated["is_canvas"] & ~stated["is_skipped"]).sum()),
+    }
+    # Of files and notes the report has its own figures, which know of skipped ones.
+    counts = {name: count for name, count in done.state.built.counts.items() if name not in ("files", "notes")}
     report = Report(
         files=done.state.stamps.files.height,
-        notes=int((~done.state.records.notes["is_canvas"] & ~done.state.records.notes["is_skipped"]).sum()),
+        notes=stated.height - sum(others.values()),
         nodes=done.graph.node_count,
         relationships=done.graph.relationship_count,
         labels=label_counts(done.graph),
         types=dict(sorted(types.items(), key=lambda item: (-item[1], item[0]))),
-        # Of files and notes the report has its own figures, which know of skipped ones.
-        counts={name: count for name, count in done.state.built.counts.items() if name not in ("files", "notes")},
+        counts={**counts, **others},
         problems=done.state.built.problems,
         phases_ms=phases,
         origin=origin,
