@@ -161,7 +161,10 @@ def _check_range(file: KglFile, name: str, dtype: pl.DataType, values: npt.NDArr
 def _pack_texts(name: str, series: pl.Series) -> Iterator[tuple[str, Piece]]:
     """Offsets and bytes; the cast lays the texts side by side, whatever buffers the series shares with others."""
     kind: Any = pa.large_string() if series.dtype == pl.String() else pa.large_binary()
-    _, starts, data = _arrow_of(series).cast(kind).fill_null(b"" if kind == pa.large_binary() else "").buffers()
+    texts = _arrow_of(series).cast(kind)
+    if texts.null_count:
+        texts = texts.fill_null(b"" if kind == pa.large_binary() else "")
+    _, starts, data = texts.buffers()
     offsets = np.frombuffer(starts, dtype=np.int64, count=len(series) + 1) if len(series) else np.zeros(1, np.int64)
     if int(offsets[-1]) > _MOST_ROWS:
         raise KglError(f"More than 2 GiB of text in one column ({name}): such a vault is served without a cache.")

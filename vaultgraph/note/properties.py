@@ -75,6 +75,27 @@ class _Cells:
     lines: list[int] = field(default_factory=list[int])
 
 
+class _Values:
+    """Every distinct scalar of a batch once: what it is worth, under a code."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], Value] = {}
+        self.natives: dict[str, list[object]] = {"kind": [], "number": [], "real": [], "text": []}  # by code
+
+    def value(self, kind: str, text: str) -> Value:
+        """The value of a scalar; null has the code -1."""
+        value = self._known.get((kind, text))
+        if value is None:
+            code = -1
+            if kind != NULL:
+                code = len(self.natives["kind"])
+                for column, cell in zip(self.natives.values(), native(kind, text), strict=True):
+                    column.append(cell)
+            value = Value(kind, text, code, kind == TEXT and "[[" in text)
+            self._known[kind, text] = value
+        return value
+
+
 class Statements:
     """Collects what notes state, note by note.
 
@@ -88,9 +109,8 @@ class Statements:
         self.refused_tags: list[tuple[int, int, str]] = []
         self.titles: dict[int, str] = {}
         self.skipped: set[int] = set()
-        self._flat = FlatReader(self._value)
-        self._values: dict[tuple[str, str], Value] = {}
-        self._natives: dict[str, list[object]] = {"kind": [], "number": [], "real": [], "text": []}  # by code
+        self._values = _Values()
+        self._flat = FlatReader(self._values.value)
         self._keys: dict[str, int] = {}  # number of each key
         self._tag_names: dict[str, tuple[str, bool]] = {}  # of a text: the tag, and whether it may be one
         self._cells = _Cells()
@@ -113,7 +133,7 @@ class Statements:
     def cells(self) -> list[Cell]:
         """Every cell as plain values, for a single note."""
         columns, keys = self._cells, list(self._keys)
-        natives = list(zip(*self._natives.values(), strict=True))
+        natives = list(zip(*self._values.natives.values(), strict=True))
         rows = zip(columns.keys, columns.ordinals, columns.values, columns.lines, strict=True)
         return [(keys[key], ordinal, *natives[code], line) for key, ordinal, code, line in rows]
 
@@ -128,21 +148,9 @@ class Statements:
             "ordinal": pl.Series(cells.ordinals, dtype=pl.Int32),
             "line": pl.Series(cells.lines, dtype=pl.Int32),
         }
-        for name, values in self._natives.items():
+        for name, values in self._values.natives.items():
             columns[name] = pl.Series(values, dtype=PROPERTIES[name]).gather(codes)
         return pl.DataFrame([columns[name].alias(name) for name in PROPERTIES.names()])
-
-    def _value(self, kind: str, text: str) -> Value:
-        value = self._values.get((kind, text))
-        if value is None:
-            code = -1
-            if kind != NULL:
-                code = len(self._natives["kind"])
-                for column, cell in zip(self._natives.values(), native(kind, text), strict=True):
-                    column.append(cell)
-            value = Value(kind, text, code, kind == TEXT and "[[" in text)
-            self._values[kind, text] = value
-        return value
 
     def _add_entries(self, note: int, entries: Sequence[FlatEntry[Value]]) -> None:
         columns, numbers = self._cells, self._keys
@@ -179,7 +187,7 @@ class Statements:
 
     def _add_cell(self, key: str, ordinal: int, kind: str, text: str, line: int) -> None:
         columns = self._cells
-        columns.values.append(self._value(kind, text).code)
+        columns.values.append(self._values.value(kind, text).code)
         columns.keys.append(self._keys.setdefault(key, len(self._keys)))
         columns.ordinals.append(ordinal)
         columns.lines.append(line)
@@ -194,7 +202,7 @@ class Statements:
         for key, scalars, is_list in tree.scalars:
             if key not in _LOOKED_AT:
                 continue
-            values = [self._value(kind, text) for kind, text, _ in scalars]
+            values = [self._values.value(kind, text) for kind, text, _ in scalars]
             if key == "tags":
                 self._add_tags(note, values, [line for *_, line in scalars])
             elif not is_list and values:
