@@ -5,6 +5,8 @@ entities goes through execute/properties instead.
 """
 
 import json
+from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -12,6 +14,8 @@ import polars as pl
 from vaultgraph.graph.columns import VARIANT, Column, Ids, gather
 from vaultgraph.graph.graph import Graph, RelationshipTable, group_index
 from vaultgraph.note.records import ValueKind
+
+_FEW: Final = 4  # below, gathering whole columns costs more than looking at each cell
 
 
 def cells(series: pl.Series) -> list[object]:
@@ -91,10 +95,17 @@ def relationship_property(graph: Graph, relationship: int, key: str) -> object:
 
 def node_properties(graph: Graph, ids: Ids) -> list[dict[str, object]]:
     """All properties that are not null of each of ``ids``, keys in the order of the graph's columns."""
+    if len(ids) <= _FEW:
+        return [_properties(graph.node_columns, one) for one in ids.tolist()]
     found: list[dict[str, object]] = [{} for _ in range(len(ids))]
     for key, column in graph.node_columns.items():
         _add(found, key, column, ids)
     return found
+
+
+def _properties(columns: Mapping[str, Column], row: int) -> dict[str, object]:
+    values = ((key, _one(column, row)) for key, column in columns.items())
+    return {key: value for key, value in values if value is not None}
 
 
 def relationship_properties(graph: Graph, ids: Ids) -> list[dict[str, object]]:
@@ -122,5 +133,7 @@ def _one(column: Column | None, row: int) -> object:
     if column is not None:
         for segment in column.segments:
             if segment.first <= row < segment.stop:
-                return cells(segment.series.slice(row - segment.first, 1))[0]
+                series = segment.series
+                place = row - segment.first
+                return cells(series.slice(place, 1))[0] if series.dtype.is_nested() else series[place]
     return None
