@@ -7,6 +7,7 @@ their destinations, folders, shared nodes, numbering, properties, relationships,
 from collections.abc import Mapping
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from vaultgraph.files.stamps import Stamps
@@ -76,15 +77,18 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
 
 def _with_file(frame: pl.DataFrame, catalogue: Catalogue) -> pl.DataFrame:
     """Record rows with ``file`` (row in the catalogue) in place of ``note``; rows of skipped notes are dropped."""
-    rows = frame.with_columns(file=pl.Series(catalogue.row_of_note[frame["note"].to_numpy()]))
-    return rows.drop("note").filter(pl.col("file") >= 0)
+    files = catalogue.row_of_note[frame["note"].to_numpy()]
+    columns = [column for column in frame.iter_columns() if column.name != "note"]
+    rows = pl.DataFrame([*columns, pl.Series("file", files)])
+    return rows.filter(pl.Series(files >= 0)) if len(files) and int(files.min()) < 0 else rows
 
 
 def _by_file(values: pl.Series, catalogue: Catalogue) -> pl.Series:
     """Values of the records' notes by file row of the catalogue, null for files that are not read."""
-    rows = pl.DataFrame({"file": catalogue.row_of_note, "value": values}).filter(pl.col("file") >= 0)
-    every = pl.DataFrame({"file": pl.int_range(catalogue.files.height, dtype=pl.Int64, eager=True)})
-    return every.join(rows, on="file", how="left", maintain_order="left")["value"]
+    notes = np.flatnonzero(catalogue.row_of_note >= 0)
+    positions = np.full(catalogue.files.height, len(values), dtype=np.int64)
+    positions[catalogue.row_of_note[notes]] = notes
+    return values.extend_constant(None, 1).gather(positions)
 
 
 def _called(properties: pl.DataFrame, titles: pl.Series, catalogue: Catalogue, profile: Profile) -> pl.DataFrame:

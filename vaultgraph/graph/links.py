@@ -36,13 +36,17 @@ class LinkRows:
     """``rows``: one a link, in record order: order UInt32, file Int64 (source), line, syntax, is_embed, anchor,
     display, width, height, section, property as in the records; destination UInt8; target Int64 (file row, null where
     it is none); name, key String (of what is not a file); via UInt8; is_ambiguous, is_image Boolean; type String.
+
+    ``elsewhere``: the rows that do not lead to a note.
     """
 
     rows: pl.DataFrame
+    elsewhere: pl.DataFrame
 
     def towards(self, *destinations: Destination) -> pl.DataFrame:
         """The rows that lead to one of ``destinations``."""
-        return self.rows.filter(pl.col("destination").is_in([d.value for d in destinations]))
+        rows = self.rows if Destination.NOTE in destinations else self.elsewhere
+        return rows.filter(pl.col("destination").is_in([d.value for d in destinations]))
 
 
 def link_rows(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame, profile: Profile) -> LinkRows:
@@ -64,7 +68,8 @@ def link_rows(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame, p
     rows = rows.filter(pl.col("to").is_not_null() | (pl.col("name") != ""))
     rows = rows.drop("target", "is_outside", "means_file").rename({"to": "target", "type": "stated_type"})
     rows = rows.with_columns(is_image=_is_image(rows, catalogue))
-    return LinkRows(rows.with_columns(type=_types(rows, profile)))
+    rows = rows.with_columns(type=_types(rows, profile))
+    return LinkRows(rows, rows.filter(pl.col("destination") != Destination.NOTE.value))
 
 
 def _resolved(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> pl.DataFrame:
@@ -176,7 +181,9 @@ def _heading_types(sections: pl.Series, profile: Profile) -> pl.Series:
 def link_relationships(
     links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame, profile: Profile
 ) -> list[pl.DataFrame]:
-    """One row a relationship, between the same nodes in order of appearance: source, target Int64 node ids, type, and properties.
+    """One row a relationship: source, target Int64 node ids, type, and properties.
+
+    Between the same nodes they are in order of appearance.
 
     ``of_file``: node id by file row; ``of_key``: (space, key, id) of the nodes that are not files. The same target with
     another section, anchor or display is another relationship; otherwise repeats are counted.

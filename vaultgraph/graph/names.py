@@ -43,7 +43,10 @@ def fold(names: pl.Series) -> pl.Series:
 
 def slug(keys: pl.Series) -> pl.Series:
     """Folded names with every run of spaces, ``_`` and ``-`` as one space."""
-    return keys.str.replace_all(r"[\s_-]+", " ").str.strip_chars(" ")
+    spaced = keys.str.contains(r"[\s--\x20]|[_-]|\x20\x20|^\x20|\x20$").arg_true()
+    if not len(spaced):
+        return keys
+    return keys.clone().scatter(spaced, keys.gather(spaced).str.replace_all(r"[\s_-]+", " ").str.strip_chars(" "))
 
 
 def relationship_types(keys: pl.Series) -> pl.Series:
@@ -54,13 +57,17 @@ def relationship_types(keys: pl.Series) -> pl.Series:
 
 def parent(paths: pl.Series) -> pl.Series:
     """The folder of each path, ``""`` for the root."""
-    table = pl.DataFrame({"path": paths, "name": last_part(paths)})
-    return table.select(pl.col("path").str.strip_suffix(pl.col("name")).str.strip_suffix("/"))["path"]
+    path = pl.col("path")
+    return pl.DataFrame({"path": paths}).select(path.str.strip_suffix(_last_part(path)).str.strip_suffix("/"))["path"]
 
 
 def last_part(paths: pl.Series) -> pl.Series:
     """The name after the last ``/``."""
-    return paths.str.split("/").list.get(-1)
+    return pl.DataFrame({"path": paths}).select(_last_part(pl.col("path")))["path"]
+
+
+def _last_part(paths: pl.Expr) -> pl.Expr:
+    return paths.str.split("/").list.last()
 
 
 def first_part(paths: pl.Series) -> pl.Series:
@@ -70,9 +77,8 @@ def first_part(paths: pl.Series) -> pl.Series:
 
 def without_md(paths: pl.Series) -> pl.Series:
     """Paths without a trailing ``.md`` of any case."""
-    table = pl.DataFrame({"path": paths})
-    is_note = pl.col("path").str.tail(3).str.to_lowercase() == ".md"
-    return table.select(pl.when(is_note).then(pl.col("path").str.head(-3)).otherwise("path"))["path"]
+    notes = paths.str.contains(r"\.[mM][dD]\z").arg_true()
+    return paths.clone().scatter(notes, paths.gather(notes).str.head(-3)) if len(notes) else paths
 
 
 def extension(names: pl.Series) -> pl.Series:
@@ -80,5 +86,6 @@ def extension(names: pl.Series) -> pl.Series:
 
     An extension is 1 to 12 ASCII letters or digits, at least one of them a letter, so that ``v1.2`` has none.
     """
-    found = names.str.extract(r"[^/]\.([A-Za-z0-9]{1,12})$", 1).str.to_lowercase()
-    return pl.select(pl.when(found.str.contains("[a-z]")).then(found)).to_series()
+    found = pl.col("name").str.extract(r"[^/]\.([A-Za-z0-9]{1,12})$", 1).str.to_lowercase()
+    table = pl.DataFrame({"name": names}).select(found)
+    return table.select(pl.when(pl.col("name").str.contains("[a-z]")).then("name"))["name"]

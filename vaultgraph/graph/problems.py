@@ -19,7 +19,7 @@ PROBLEMS: Final = pl.Schema(
 def collected(frames: list[pl.DataFrame]) -> pl.DataFrame:
     """All problem rows as one frame, sorted by path, line, code and message."""
     columns = [pl.col(name).cast(dtype) for name, dtype in PROBLEMS.items()]
-    return pl.concat([frame.select(columns) for frame in frames]).sort(
+    return pl.concat([frame.select(columns) for frame in frames if frame.height] or [PROBLEMS.to_frame()]).sort(
         "path", "line", "code", "message", nulls_last=False
     )
 
@@ -77,6 +77,8 @@ def stated_problems(problems: pl.DataFrame, catalogue_paths: pl.Series) -> pl.Da
 
 
 def _worded(rows: pl.DataFrame, paths: pl.Series, code: str, severity: str, message: pl.Expr) -> pl.DataFrame:
+    if not rows.height:
+        return PROBLEMS.to_frame()
     return rows.with_columns(path=paths.gather(rows["file"])).select(
         "path", "line", *_fixed(code, severity), message=message
     )
