@@ -27,7 +27,7 @@ from vaultgraph.profile.vault_yaml import load_profile
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
 
-BATCH_BYTES: Final = 4_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
+BATCH_BYTES: Final = 8_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
 RACY_NS: Final = 2_000_000_000  # the coarsest clock of a common file system (FAT: two seconds)
 CONFIGURATION: Final = (".kglite/vault.yaml", ".kglite/vaultgraph.yaml")
 CONFIGURATION_BYTES: Final = 1_000_000
