@@ -24,6 +24,7 @@ from vaultgraph.note.records import ValueKind
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _NO_NOTE: Final = 2**32 - 1
+_SLICE: Final = 512  # rows compared at once
 _SHARED: Final = {"path": "path", "file_path": "path", "title": "title", "body": "body", "size_bytes": "size_bytes"}
 """Node properties that repeat a column of the records' notes, as far as they do."""
 
@@ -104,7 +105,11 @@ class ColumnWriter:
         rows = self._note_rows[segment.first : segment.stop]
         if len(rows) != len(segment.series) or bool((rows == _NO_NOTE).any()):
             return False
-        return bool(segment.series.eq_missing(source.gather(rows)).all())
+        # A slice at a time: comparing all bodies at once would lay them side by side in memory.
+        return all(
+            bool(segment.series.slice(at, _SLICE).eq_missing(source.gather(rows[at : at + _SLICE])).all())
+            for at in range(0, len(rows), _SLICE)
+        )
 
 
 class ColumnReader:

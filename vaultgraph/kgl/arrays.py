@@ -19,7 +19,7 @@ import pyarrow
 
 from vaultgraph.errors import CorruptKglError, KglError
 from vaultgraph.kgl.reader import KglFile
-from vaultgraph.kgl.writer import Piece
+from vaultgraph.kgl.writer import Part, Piece
 
 pa: Final[Any] = pyarrow  # it has no type stubs: its arrays and types are `Any` here
 _FIXED: Final[dict[pl.DataType, tuple[str, Any]]] = {
@@ -36,6 +36,7 @@ _FIXED: Final[dict[pl.DataType, tuple[str, Any]]] = {
 _DATE_RANGE: Final = (-719_162, 2_932_896)
 _DATETIME_RANGE: Final = (-62_135_596_800_000_000, 253_402_300_799_999_999)
 _MOST_ROWS: Final = 2**31 - 2
+_PART_BYTES: Final = 1 << 21
 
 
 def pack_series(name: str, series: pl.Series) -> Iterator[tuple[str, Piece]]:
@@ -159,17 +160,29 @@ def _check_range(file: KglFile, name: str, dtype: pl.DataType, values: npt.NDArr
 
 
 def _pack_texts(name: str, series: pl.Series) -> Iterator[tuple[str, Piece]]:
-    """Offsets and bytes; the cast lays the texts side by side, whatever buffers the series shares with others."""
-    kind: Any = pa.large_string() if series.dtype == pl.String() else pa.large_binary()
-    texts = _arrow_of(series).cast(kind)
-    if texts.null_count:
-        texts = texts.fill_null(b"" if kind == pa.large_binary() else "")
-    _, starts, data = texts.buffers()
-    offsets = np.frombuffer(starts, dtype=np.int64, count=len(series) + 1) if len(series) else np.zeros(1, np.int64)
+    """Offsets and bytes; texts lie side by side, whatever buffers the series shares with others."""
+    lengths = series.str.len_bytes() if series.dtype == pl.String() else series.bin.size()
+    offsets = np.zeros(len(series) + 1, dtype=np.int64)
+    np.cumsum(lengths.fill_null(0).to_numpy(), out=offsets[1:])
     if int(offsets[-1]) > _MOST_ROWS:
         raise KglError(f"More than 2 GiB of text in one column ({name}): such a vault is served without a cache.")
     yield f"{name}.offsets", offsets.astype("<i4")
-    yield name, memoryview(data)[: int(offsets[-1])] if len(series) and data is not None else b""
+    yield name, _text_parts(series, offsets)
+
+
+def _text_parts(series: pl.Series, offsets: npt.NDArray[np.int64]) -> Iterator[Part]:
+    """The bytes of all texts, about _PART_BYTES at a time: a column of bodies is never held twice."""
+    kind: Any = pa.large_string() if series.dtype == pl.String() else pa.large_binary()
+    first = 0
+    while first < len(series):
+        stop = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _PART_BYTES, side="right")) - 1)
+        part = series.slice(first, stop - first)
+        if offsets[stop] > offsets[first]:
+            filled = part.fill_null(b"" if kind == pa.large_binary() else "") if part.null_count() else part
+            _, starts, data = _arrow_of(filled).cast(kind).buffers()
+            ends = np.frombuffer(starts, dtype=np.int64, count=len(part) + 1)
+            yield memoryview(data)[int(ends[0]) : int(ends[-1])]
+        first = stop
 
 
 def _items_of(series: pl.Series, dtype: pl.List) -> pl.Series:

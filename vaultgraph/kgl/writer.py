@@ -14,7 +14,9 @@ import numpy.typing as npt
 from vaultgraph.durable import replace_file
 from vaultgraph.kgl.layout import HEADER_BYTES, Header, Section, aligned, pack_contents, pack_header
 
-Piece = bytes | bytearray | memoryview | npt.NDArray[np.generic]
+Part = bytes | bytearray | memoryview | npt.NDArray[np.generic]
+Piece = Part | Iterator[Part]
+"""The bytes of a section, whole or part after part."""
 
 
 def write_sections(path: str | os.PathLike[str], sections: Iterable[tuple[str, Piece]], meta: Mapping[str, Any]) -> int:
@@ -36,12 +38,15 @@ def write_sections(path: str | os.PathLike[str], sections: Iterable[tuple[str, P
         yield bytes(HEADER_BYTES)
         end = HEADER_BYTES
         for name, piece in sections:
-            view = _bytes_of(piece)
             offset = aligned(end)
-            placed.append(Section(name, offset, len(view), zlib.crc32(view)))
             yield bytes(offset - end)
-            yield view
-            end = offset + len(view)
+            end, checksum = offset, 0
+            for part in piece if isinstance(piece, Iterator) else (piece,):
+                view = _bytes_of(part)
+                checksum = zlib.crc32(view, checksum)
+                end += len(view)
+                yield view
+            placed.append(Section(name, offset, end - offset, checksum))
         if len({section.name for section in placed}) != len(placed):
             raise ValueError("two sections have one name")
         contents = pack_contents(placed, meta)
@@ -54,7 +59,7 @@ def write_sections(path: str | os.PathLike[str], sections: Iterable[tuple[str, P
     return replace_file(path, stream(), head=lambda: header)
 
 
-def _bytes_of(piece: Piece) -> memoryview:
+def _bytes_of(piece: Part) -> memoryview:
     if isinstance(piece, np.ndarray):
         return np.ascontiguousarray(piece).data.cast("B")
     return memoryview(piece).cast("B")
