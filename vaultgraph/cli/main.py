@@ -5,6 +5,7 @@ be done exits 1, each with one line that says what to do. The work is in serving
 """
 
 import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -50,6 +51,8 @@ def cli(context: click.Context, vault: str | None, cache: str, name: str | None,
         return
     if vault is None:
         raise click.UsageError("Name the folder to serve with --vault DIR, or a command; --help lists them.")
+    # polars' allocator reads this when it is loaded: one arena instead of eight keeps a tenth less memory, no slower.
+    os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:1")
     from vaultgraph.cli.serving import ServeOptions, serve  # noqa: PLC0415 -- only this command needs it
 
     context.exit(serve(ServeOptions(vault, cache, name, watch, log_level)))

@@ -172,14 +172,16 @@ def _pack_texts(name: str, series: pl.Series) -> Iterator[tuple[str, Piece]]:
 
 def _text_parts(series: pl.Series, offsets: npt.NDArray[np.int64]) -> Iterator[Part]:
     """The bytes of all texts, about _PART_BYTES at a time: a column of bodies is never held twice."""
-    kind: Any = pa.large_string() if series.dtype == pl.String() else pa.large_binary()
+    nothing = "" if series.dtype == pl.String() else b""
     first = 0
     while first < len(series):
         stop = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _PART_BYTES, side="right")) - 1)
         part = series.slice(first, stop - first)
         if offsets[stop] > offsets[first]:
-            filled = part.fill_null(b"" if kind == pa.large_binary() else "") if part.null_count() else part
-            _, starts, data = _arrow_of(filled).cast(kind).buffers()
+            filled = part.fill_null(nothing) if part.null_count() else part
+            # The oldest form of text in Arrow is the one on disk; a cast by pyarrow would load all its kernels.
+            array = _arrow_of(filled, pl.CompatLevel.oldest())
+            _, starts, data = array.buffers()
             ends = np.frombuffer(starts, dtype=np.int64, count=len(part) + 1)
             yield memoryview(data)[int(ends[0]) : int(ends[-1])]
         first = stop
@@ -195,8 +197,9 @@ def _items_of(series: pl.Series, dtype: pl.List) -> pl.Series:
     return items.cast(_instance(dtype.inner))
 
 
-def _arrow_of(series: pl.Series) -> Any:
-    return series.to_arrow(compat_level=pl.CompatLevel.newest())  # pyright: ignore[reportUnknownVariableType]
+def _arrow_of(series: pl.Series, level: pl.CompatLevel | None = None) -> Any:
+    level = level or pl.CompatLevel.newest()
+    return series.to_arrow(compat_level=level)  # pyright: ignore[reportUnknownVariableType]
 
 
 def _offsets_from(lengths: npt.NDArray[Any], name: str) -> npt.NDArray[np.int32]:
