@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import unicodedata
 from datetime import date, datetime
@@ -11,6 +12,8 @@ import frontmatter
 import pytest
 import yaml
 from PIL import Image
+
+import vaultgraph
 
 ROOT = Path(__file__).resolve().parents[1]
 HANDBOOK = ROOT / "fixtures" / "handbook"
@@ -222,3 +225,16 @@ def test_the_example_folder_sets_only_defaults() -> None:
     }
     ours = yaml.safe_load((EXAMPLE / "vaultgraph.yaml").read_text(encoding="utf-8"))
     assert ours == {"note_label": "Note", "canvas": True, "resolution": "forgiving"}
+
+
+def test_the_committed_cache_is_what_a_build_writes(tmp_path: Path):
+    """After a change of the reader or the builder: build the handbook anew and commit its graph.kgl."""
+    copy = tmp_path / "handbook"
+    shutil.copytree(HANDBOOK, copy)
+    committed = (copy / ".kglite" / "graph.kgl").read_bytes()
+    with vaultgraph.open(copy) as vault:
+        assert vault.report.origin == "cache"
+        assert vault.report.parsed == 0
+    (copy / ".kglite" / "graph.kgl").unlink()
+    vaultgraph.open(copy).close()
+    assert (copy / ".kglite" / "graph.kgl").read_bytes() == committed
