@@ -94,7 +94,7 @@ def _leave(session: Session, code: int) -> None:
     closing = threading.Thread(target=session.close, name="vaultgraph-close", daemon=True)
     closing.start()
     closing.join(CLOSE_S)
-    sys.stderr.flush()
+    # No flush: stderr is flushed line by line, and a signal may have come in the middle of doing so.
     os._exit(code)
 
 
