@@ -5,15 +5,16 @@ scalars are one value, whose columns are made once. Only `tags`, `title`, `name`
 of them is removed from the cells.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 import polars as pl
 
-from vaultgraph.note.flat import FlatEntry, FlatReader
+from vaultgraph.note.flat import FlatReader, LineKind
 from vaultgraph.note.frontmatter import BOOLEAN, NULL, TEXT
+from vaultgraph.note.lines import IntArray
 from vaultgraph.note.patterns import is_tag_name
 from vaultgraph.note.records import PROPERTIES
 from vaultgraph.note.tree import Tree, read_tree
@@ -21,19 +22,7 @@ from vaultgraph.note.values import EMPTY_LIST, native
 
 MOST_NODES: Final = 100_000  # YAML nodes looked at in one note, aliases counted each time
 
-_LOOKED_AT: Final = frozenset(("tags", "title", "name", "kg_skip"))
-
 Cell = tuple[str, int, int, int | None, float | None, str | None, int]  # key, ordinal, kind, number, real, text, line
-
-
-@dataclass(slots=True)
-class Value:
-    """A scalar: ``code`` is its row in the table of values, -1 for null."""
-
-    kind: str
-    text: str
-    code: int
-    is_linked: bool  # a text with [[
 
 
 @dataclass(slots=True)
@@ -53,188 +42,232 @@ def stated_by(source: str) -> Stated:
 
     Raises: FrontmatterError for YAML that cannot be used (syntax, a key given twice, too large or too deep).
     """
-    statements = Statements()
-    statements.add(0, source)
+    collector = Collector()
+    collector.add(0, source)
+    stated = collector.statements()
     return Stated(
-        cells=statements.cells(),
-        texts=[row[1:] for row in statements.links],
-        tags=[(tag, line) for _, line, tag in statements.tags],
-        refused_tags=[(tag, line) for _, line, tag in statements.refused_tags],
-        title=statements.titles.get(0),
-        is_skipped=0 in statements.skipped,
+        cells=[row[1:] for row in stated.properties.iter_rows()],
+        texts=[row[1:] for row in stated.links],
+        tags=[(tag, line) for _, line, tag in stated.tags],
+        refused_tags=[(tag, line) for _, line, tag in stated.refused_tags],
+        title=stated.titles.get(0),
+        is_skipped=0 in stated.skipped,
     )
 
 
-@dataclass(slots=True)
-class _Cells:
-    """Property cells of all notes: the code of the value, the number of the key, ordinal and line of each."""
-
-    values: list[int] = field(default_factory=list[int])
-    keys: list[int] = field(default_factory=list[int])
-    ordinals: list[int] = field(default_factory=list[int])
-    lines: list[int] = field(default_factory=list[int])
-
-
-class _Values:
-    """Every distinct scalar of a batch once: what it is worth, under a code."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str], Value] = {}
-        self.natives: dict[str, list[object]] = {"kind": [], "number": [], "real": [], "text": []}  # by code
-
-    def value(self, kind: str, text: str) -> Value:
-        """The value of a scalar; null has the code -1."""
-        value = self._known.get((kind, text))
-        if value is None:
-            code = -1
-            if kind != NULL:
-                code = len(self.natives["kind"])
-                for column, cell in zip(self.natives.values(), native(kind, text), strict=True):
-                    column.append(cell)
-            value = Value(kind, text, code, kind == TEXT and "[[" in text)
-            self._known[kind, text] = value
-        return value
-
-
+@dataclass(frozen=True, slots=True)
 class Statements:
-    """Collects what notes state, note by note.
+    """What notes state.
 
-    ``links``: note, key, text with ``[[``, line. ``tags`` and ``refused_tags``: note, line, tag. ``titles``: of notes
-    that state one. ``skipped``: notes with `kg_skip`. All in the order of notes and lines.
+    ``properties``: the table PROPERTIES. ``links``: note, key, text with ``[[``, line. ``tags`` and ``refused_tags``:
+    note, line, tag. ``titles``: of notes that state one. ``skipped``: notes with `kg_skip`. Rows of a note are in
+    order of lines, and all but links and tags in the order of notes.
+    """
+
+    properties: pl.DataFrame
+    links: list[tuple[int, str, str, int]]
+    tags: list[tuple[int, int, str]]
+    refused_tags: list[tuple[int, int, str]]
+    titles: dict[int, str]
+    skipped: list[int]
+
+
+@dataclass(slots=True)
+class _Values:
+    """Distinct scalars by code: as they are written, and as the columns of PROPERTIES."""
+
+    codes: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])  # of kind and text
+    kinds: list[str] = field(default_factory=list[str])
+    texts: list[str] = field(default_factory=list[str])
+    columns: dict[str, list[object]] = field(
+        default_factory=lambda: {"kind": [], "number": [], "real": [], "text": []},
+    )
+
+    def code_of(self, kind: str, text: str) -> int:
+        """The code of a scalar, -1 for null."""
+        if kind == NULL:
+            return -1
+        code = self.codes.get((kind, text))
+        if code is None:
+            self.codes[kind, text] = code = len(self.kinds)
+            self.kinds.append(kind)
+            self.texts.append(text)
+            for column, cell in zip(self.columns.values(), native(kind, text), strict=True):
+                column.append(cell)
+        return code
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """Property cells of all notes: note, number of the key, ordinal, code of the value, line of the key and its own,
+    and the kind of the line (OTHER: of a parsed frontmatter)."""
+
+    note: IntArray
+    key: IntArray
+    ordinal: IntArray
+    code: IntArray
+    line: IntArray
+    own_line: IntArray
+    kind: IntArray
+
+
+class Collector:
+    """Takes what notes state, note by note in order.
+
+    A row is a line of a flat frontmatter or a cell of a parsed one.
     """
 
     def __init__(self) -> None:
-        self.links: list[tuple[int, str, str, int]] = []
-        self.tags: list[tuple[int, int, str]] = []
-        self.refused_tags: list[tuple[int, int, str]] = []
-        self.titles: dict[int, str] = {}
-        self.skipped: set[int] = set()
         self._values = _Values()
-        self._flat = FlatReader(self._values.value)
-        self._keys: dict[str, int] = {}  # number of each key
-        self._tag_names: dict[str, tuple[str, bool]] = {}  # of a text: the tag, and whether it may be one
-        self._cells = _Cells()
+        self._empty = self._values.code_of(EMPTY_LIST, "")
+        self._flat = FlatReader(self._values.code_of, self._empty)
         self._notes: list[int] = []
-        self._stops: list[int] = []  # how many cells there are after each of `_notes`
+        self._sizes: list[int] = []  # how many rows each of them has
+        self._numbers: list[int] = []  # of lines in the reader's table
+        self._keys: list[int] = []
+        self._ordinals: list[int] = []
+        self._lines: list[int] = []
+        self._cell_lines: dict[int, int] = {}  # the number of a line that only has the value of this code
+        self._trees: list[tuple[int, Tree]] = []
 
     def add(self, note: int, source: str) -> None:
         """Add what the YAML text of a frontmatter states; its line ends are LF.
 
         Raises: FrontmatterError for YAML that cannot be used; nothing of it is added.
         """
-        entries = self._flat.entries(source)
-        if entries is not None:
-            self._add_entries(note, entries)
-        else:
+        found = self._flat.read(source)
+        if found is None:
             self._add_tree(note, read_tree(source, MOST_NODES))
-        self._notes.append(note)
-        self._stops.append(len(self._cells.lines))
-
-    def cells(self) -> list[Cell]:
-        """Every cell as plain values, for a single note."""
-        columns, keys = self._cells, list(self._keys)
-        natives = list(zip(*self._values.natives.values(), strict=True))
-        rows = zip(columns.keys, columns.ordinals, columns.values, columns.lines, strict=True)
-        return [(keys[key], ordinal, *natives[code], line) for key, ordinal, code, line in rows]
-
-    def properties(self) -> pl.DataFrame:
-        """The table PROPERTIES."""
-        cells = self._cells
-        codes = np.array(cells.values, dtype=np.uint32)
-        counts = np.diff(np.array(self._stops, dtype=np.int64), prepend=0)
-        columns = {
-            "note": pl.Series(np.repeat(np.array(self._notes, dtype=np.uint32), counts)),
-            "key": pl.Series(list(self._keys), dtype=pl.String).gather(np.array(cells.keys, dtype=np.uint32)),
-            "ordinal": pl.Series(cells.ordinals, dtype=pl.Int32),
-            "line": pl.Series(cells.lines, dtype=pl.Int32),
-        }
-        for name, values in self._values.natives.items():
-            columns[name] = pl.Series(values, dtype=PROPERTIES[name]).gather(codes)
-        return pl.DataFrame([columns[name].alias(name) for name in PROPERTIES.names()])
-
-    def _add_entries(self, note: int, entries: Sequence[FlatEntry[Value]]) -> None:
-        columns, numbers = self._cells, self._keys
-        names: dict[str, str] = {}
-        # row loop: the keys of one note
-        for key, line, value, items, item_lines in entries:
-            if items is not None:
-                lines = item_lines or [line] * len(items)
-                self._add_items(note, key, line, items, lines)
-                if key == "tags":
-                    self._add_tags(note, items, lines)
-            elif value is not None and value.code >= 0:
-                columns.values.append(value.code)
-                columns.keys.append(numbers.setdefault(key, len(numbers)))
-                columns.ordinals.append(-1)
-                columns.lines.append(line)
-                if value.is_linked:
-                    self.links.append((note, key, value.text, line))
-                if key in _LOOKED_AT:
-                    self._look_at(note, names, key, value, line)
-        self._add_title(note, names)
-
-    def _add_items(self, note: int, key: str, line: int, items: Sequence[Value], lines: Sequence[int]) -> None:
-        codes = [value.code for value in items if value.code >= 0]
-        if not codes:
-            self._add_cell(key, -1, EMPTY_LIST, "", line)
             return
-        columns, count = self._cells, len(codes)
-        columns.values += codes
-        columns.keys += [self._keys.setdefault(key, len(self._keys))] * count
-        columns.ordinals += range(count)
-        columns.lines += [line] * count
-        self.links += [(note, key, value.text, own) for value, own in zip(items, lines, strict=True) if value.is_linked]
-
-    def _add_cell(self, key: str, ordinal: int, kind: str, text: str, line: int) -> None:
-        columns = self._cells
-        columns.values.append(self._values.value(kind, text).code)
-        columns.keys.append(self._keys.setdefault(key, len(self._keys)))
-        columns.ordinals.append(ordinal)
-        columns.lines.append(line)
+        numbers, layout = found
+        self._notes.append(note)
+        self._sizes.append(len(numbers))
+        self._numbers += numbers
+        self._keys += layout.keys
+        self._ordinals += layout.ordinals
+        self._lines += layout.lines
 
     def _add_tree(self, note: int, tree: Tree) -> None:
-        names: dict[str, str] = {}
+        self._trees.append((note, tree))
+        self._notes.append(note)
+        self._sizes.append(len(tree.cells))
         # row loop: the cells of one note
         for key, ordinal, kind, text, line in tree.cells:
-            self._add_cell(key, ordinal, kind, text, line)
-        self.links += [(note, *link) for link in tree.links]
+            code = self._values.code_of(kind, text)
+            if code not in self._cell_lines:
+                self._cell_lines[code] = self._flat.add_value(code)
+            self._numbers.append(self._cell_lines[code])
+            self._keys.append(self._flat.key_number(key))
+            self._ordinals.append(ordinal)
+            self._lines.append(line)
+
+    def statements(self) -> Statements:
+        """All that was taken."""
+        cells = self._expanded()
+        stated = Statements(self._properties(cells), self._links(cells), [], [], {}, [])
+        self._add_tags(stated, cells)
+        self._add_names(stated, cells)
+        # row loop: notes that need the YAML parser
+        for note, tree in self._trees:
+            self._look_at(stated, note, tree)
+        return stated
+
+    def _expanded(self) -> _Cells:
+        """A cell for each value of each row."""
+        table = self._flat.table
+        sizes, numbers = np.array(self._sizes, dtype=np.int64), np.array(self._numbers, dtype=np.int64)
+        counts = np.array(table.counts, dtype=np.int64)[numbers]
+        row = np.repeat(np.arange(len(numbers)), counts)
+        offset = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+        first = np.array(table.firsts, dtype=np.int64)[numbers]
+        code = np.array(table.codes, dtype=np.int64)[first[row] + offset]
+        ordinal = np.array(self._ordinals, dtype=np.int64)[row]
+        begins = np.repeat(np.cumsum(sizes) - sizes, sizes)  # the first row of the note of each row
+        return _Cells(
+            note=np.repeat(np.array(self._notes, dtype=np.int64), sizes)[row],
+            key=np.array(self._keys, dtype=np.int64)[row],
+            ordinal=np.where((ordinal < 0) | (code == self._empty), -1, ordinal + offset),
+            code=code,
+            line=np.array(self._lines, dtype=np.int64)[row],
+            own_line=2 + row - begins[row],
+            kind=np.array(table.kinds, dtype=np.int64)[numbers][row],
+        )
+
+    def _properties(self, cells: _Cells) -> pl.DataFrame:
+        columns = {
+            "note": pl.Series(cells.note),
+            "key": pl.Series(list(self._flat.keys), dtype=pl.String)[cells.key],
+            "ordinal": pl.Series(cells.ordinal),
+            "line": pl.Series(cells.line),
+        }
+        for name, values in self._values.columns.items():
+            columns[name] = pl.Series(values, dtype=PROPERTIES[name])[cells.code]
+        return pl.DataFrame([columns[name].cast(dtype).alias(name) for name, dtype in PROPERTIES.items()])
+
+    def _links(self, cells: _Cells) -> list[tuple[int, str, str, int]]:
+        values, keys = self._values, list(self._flat.keys)
+        linked = [kind == TEXT and "[[" in text for kind, text in zip(values.kinds, values.texts, strict=True)]
+        at = np.flatnonzero(np.array(linked)[cells.code] & (cells.kind != LineKind.OTHER))
+        rows = zip(
+            *(column[at].tolist() for column in (cells.note, cells.key, cells.code, cells.own_line)), strict=True
+        )
+        return [(note, keys[key], values.texts[code], line) for note, key, code, line in rows]
+
+    def _under(self, cells: _Cells, key: str) -> IntArray:
+        """The cells of flat frontmatter under ``key``."""
+        return np.flatnonzero((cells.key == self._flat.keys.get(key, -1)) & (cells.kind != LineKind.OTHER))
+
+    def _add_tags(self, stated: Statements, cells: _Cells) -> None:
+        at = self._under(cells, "tags")
+        at = at[cells.code[at] != self._empty]
+        codes: list[int] = cells.code[at].tolist()
+        names = {code: _tag_of(self._values.texts[code]) for code in set(codes)}
+        # row loop: the tags of all notes
+        for note, line, code in zip(cells.note[at].tolist(), cells.own_line[at].tolist(), codes, strict=True):
+            tag, is_name = names[code]
+            if tag:
+                (stated.tags if is_name else stated.refused_tags).append((note, line, tag))
+
+    def _add_names(self, stated: Statements, cells: _Cells) -> None:
+        """Titles, a name in place of one, and `kg_skip`; lists are none."""
+        values = self._values
+        for key in ("name", "title"):
+            for note, code in self._scalars(cells, key):
+                if name := values.texts[code].strip():
+                    stated.titles[note] = name
+        for note, code in self._scalars(cells, "kg_skip"):
+            if values.kinds[code] == BOOLEAN and values.texts[code][0] in "tT":
+                stated.skipped.append(note)
+
+    def _scalars(self, cells: _Cells, key: str) -> Iterator[tuple[int, int]]:
+        """Note and code of the values of a key that is no list."""
+        at = self._under(cells, key)
+        at = at[cells.kind[at] == LineKind.SCALAR]
+        return zip(cells.note[at].tolist(), cells.code[at].tolist(), strict=True)
+
+    def _look_at(self, stated: Statements, note: int, tree: Tree) -> None:
+        stated.links.extend((note, *link) for link in tree.links)
+        names: dict[str, str] = {}
         # row loop: the keys of one note
         for key, scalars, is_list in tree.scalars:
-            if key not in _LOOKED_AT:
-                continue
-            values = [self._values.value(kind, text) for kind, text, _ in scalars]
+            kind, text, _ = scalars[0] if scalars else (NULL, "", 0)
             if key == "tags":
-                self._add_tags(note, values, [line for *_, line in scalars])
-            elif not is_list and values:
-                self._look_at(note, names, key, values[0], scalars[0][2])
-        self._add_title(note, names)
-
-    def _look_at(self, note: int, names: dict[str, str], key: str, value: Value, line: int) -> None:
-        """The keys reading knows, where they have one scalar."""
-        if key == "tags":
-            self._add_tags(note, [value], [line])
-        elif value.code < 0:
-            return
-        elif key != "kg_skip":
-            names[key] = value.text.strip()
-        elif value.kind == BOOLEAN and value.text[0] in "tT":
-            self.skipped.add(note)
-
-    def _add_tags(self, note: int, values: Sequence[Value], lines: Sequence[int]) -> None:
-        # row loop: the entries of one `tags:`
-        for value, line in zip(values, lines, strict=True):
-            if value.code < 0:
+                # row loop: the entries of one `tags:`
+                for kind, text, line in scalars:
+                    tag, is_name = ("", False) if kind == NULL else _tag_of(text)
+                    if tag:
+                        (stated.tags if is_name else stated.refused_tags).append((note, line, tag))
+            elif is_list or kind == NULL:
                 continue
-            tag, is_name = self._tag_names.get(value.text) or self._tag_name(value.text)
-            if tag:
-                (self.tags if is_name else self.refused_tags).append((note, line, tag))
+            elif key in {"title", "name"}:
+                names[key] = text.strip()
+            elif key == "kg_skip" and kind == BOOLEAN and text[0] in "tT":
+                stated.skipped.append(note)
+        if title := names.get("title") or names.get("name"):
+            stated.titles[note] = title
 
-    def _tag_name(self, text: str) -> tuple[str, bool]:
-        tag = text.strip().removeprefix("#")
-        self._tag_names[text] = found = tag, is_tag_name(tag)
-        return found
 
-    def _add_title(self, note: int, names: dict[str, str]) -> None:
-        title = names.get("title") or names.get("name")
-        if title:
-            self.titles[note] = title
+def _tag_of(text: str) -> tuple[str, bool]:
+    """What a text is under `tags:`, "" for nothing, and whether it may be a tag."""
+    tag = text.strip().removeprefix("#")
+    return tag, is_tag_name(tag)

@@ -18,7 +18,7 @@ from vaultgraph.note.inline import TokenKind
 from vaultgraph.note.lines import IntArray
 from vaultgraph.note.links import link_rows, tag_rows
 from vaultgraph.note.patterns import WIKILINK
-from vaultgraph.note.properties import Statements
+from vaultgraph.note.properties import Collector, Statements
 from vaultgraph.note.records import SCHEMAS, LinkSyntax, RecordTable, content_hash
 from vaultgraph.note.segments import find_segments
 from vaultgraph.note.tokens import find_tokens
@@ -59,7 +59,7 @@ class _Batch:
     owners: list[int] = field(default_factory=list[int])  # the note of each body
     starts: list[int] = field(default_factory=list[int])  # the byte at which it starts
     body_lines: list[int] = field(default_factory=list[int])  # and the line
-    statements: Statements = field(default_factory=Statements)
+    collector: Collector = field(default_factory=Collector)
     cards: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])  # note, line, text
     card_links: list[tuple[int, int, int, str, str | None]] = field(
         default_factory=list[tuple[int, int, int, str, str | None]]
@@ -93,15 +93,11 @@ def _add_note(batch: _Batch, note: int, data: bytes) -> None:
     start = len(_BOM) if data.startswith(_BOM) else 0
     source, size, lines = front_of(data[start:] if start else data)
     if source:
-        refused = len(batch.statements.refused_tags)
         try:
-            batch.statements.add(note, source)
+            batch.collector.add(note, source)
         except FrontmatterError as error:
             message = f"the frontmatter is not read: {error.reason}"
             batch.add_problem(note, error.line, "bad-frontmatter", message, error.severity)
-        for _, line, tag in batch.statements.refused_tags[refused:]:
-            message = f"{tag!r} is not a tag: no blank space, comma or digits only"
-            batch.add_problem(note, line, "bad-tag", message, "info")
     batch.owners.append(note)
     batch.starts.append(start + size)
     batch.body_lines.append(1 + lines)
@@ -159,18 +155,18 @@ def _assembled(batch: _Batch) -> RecordTable:
     headings, blocks = placed(segments.headings, "row"), placed(segments.blocks, "row")
     in_note = ~pl.col("body").is_in(np.flatnonzero(is_canvas))
     headings = headings.filter(in_note)
-    stated = batch.statements
+    stated = batch.collector.statements()
     links = link_rows(pl.concat([_frontmatter_tokens(stated), tokens], how="diagonal") if stated.links else tokens)
     links = pl.concat([_card_links(batch), links], how="diagonal") if batch.card_links else links
     tags = pl.concat([_frontmatter_tags(stated), tag_rows(tokens).with_columns(is_inline=True)], how="diagonal")
     return RecordTable(
-        notes=_notes(batch, headings, bodies),
-        properties=stated.properties(),
+        notes=_notes(batch, stated, headings, bodies),
+        properties=stated.properties,
         links=_shaped(links, "links", ["note", "line"]),
         tags=_shaped(tags, "tags", ["note", "line"]),
         headings=_shaped(headings, "headings"),
         blocks=_shaped(blocks.filter(in_note), "blocks"),
-        problems=pl.DataFrame(batch.problems, schema=SCHEMAS["problems"], orient="row"),
+        problems=_problems(batch, stated),
     )
 
 
@@ -223,16 +219,25 @@ def _frontmatter_tags(stated: Statements) -> pl.DataFrame:
     return pl.DataFrame(columns, schema=schema).with_columns(is_inline=pl.lit(False))
 
 
-def _notes(batch: _Batch, headings: pl.DataFrame, bodies: pl.Series) -> pl.DataFrame:
+def _problems(batch: _Batch, stated: Statements) -> pl.DataFrame:
+    refused = [
+        (note, line, "bad-tag", "info", f"{tag!r} is not a tag: no blank space, comma or digits only")
+        for note, line, tag in stated.refused_tags
+    ]
+    rows = sorted([*batch.problems, *refused], key=lambda row: row[0])
+    return pl.DataFrame(rows, schema=SCHEMAS["problems"], orient="row")
+
+
+def _notes(batch: _Batch, stated: Statements, headings: pl.DataFrame, bodies: pl.Series) -> pl.DataFrame:
     first = headings.filter(pl.col("text") != "").unique("note", keep="first")
     found: dict[int, str] = dict(zip(first["note"].to_list(), first["text"].to_list(), strict=True))
-    found |= batch.statements.titles
+    found |= stated.titles
     titles = [
         found.get(note) or path.rpartition("/")[2].rpartition(".")[0] or path for note, path in enumerate(batch.paths)
     ]
     count = len(batch.paths)
     is_skipped = np.zeros(count, dtype=np.bool_)
-    is_skipped[list(batch.statements.skipped)] = True
+    is_skipped[stated.skipped] = True
     body_lines = np.ones(count, dtype=np.int32)
     body_lines[batch.owners] = batch.body_lines
     if len(bodies) < count:
