@@ -149,6 +149,7 @@ def preload() -> None:
     """Import the reader and the builder, which a start from the cache does without: the first edit then waits less."""
     import_module("vaultgraph.graph.build")
     import_module("vaultgraph.note.read")
+    import_module("numpy.ma")  # which polars imports when it first takes a numpy array
 
 
 def _parse(paths: list[str], contents: list[bytes]) -> RecordTable:
