@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from vaultgraph.graph.catalogue import Catalogue
@@ -46,7 +47,8 @@ class LinkRows:
     def towards(self, *destinations: Destination) -> pl.DataFrame:
         """The rows that lead to one of ``destinations``."""
         rows = self.rows if Destination.NOTE in destinations else self.elsewhere
-        return rows.filter(pl.col("destination").is_in([d.value for d in destinations]))
+        found = np.isin(rows["destination"].to_numpy(), [d.value for d in destinations])
+        return rows.filter(pl.Series(found))
 
 
 def link_rows(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame, profile: Profile) -> LinkRows:
@@ -125,15 +127,15 @@ def _destinations(catalogue: Catalogue) -> pl.Expr:
 
 
 def _is_image(rows: pl.DataFrame, catalogue: Catalogue) -> pl.Series:
-    paths = rows.select(
-        pl.when(pl.col("destination") == Destination.FILE)
-        .then(catalogue.files["path"].gather(rows["target"]))
-        .when(pl.col("destination") == Destination.MISSING)
-        .then("name")
-        .alias("path")
-    )["path"]
-    distinct = paths.drop_nulls().unique()
-    return paths.is_in(distinct.filter(media_of(distinct)["kind"] == "Image").implode()).fill_null(False)
+    at = np.flatnonzero(np.isin(rows["destination"].to_numpy(), [Destination.FILE.value, Destination.MISSING.value]))
+    is_image = np.zeros(rows.height, dtype=np.bool_)
+    if len(at):
+        files = rows.select("target", "name")[at]
+        paths = files.select(pl.coalesce(catalogue.files["path"].gather(files["target"]), "name").alias("path"))["path"]
+        distinct = paths.unique()
+        images = distinct.filter(media_of(distinct)["kind"] == "Image")
+        is_image[at] = paths.is_in(images.implode()).to_numpy()
+    return pl.Series(is_image)
 
 
 def _types(rows: pl.DataFrame, profile: Profile) -> pl.Expr:

@@ -85,33 +85,41 @@ _OTHERS: Final = {
 _UNKNOWN: Final = "application/octet-stream"
 
 
-def media_table() -> pl.DataFrame:
-    """Every known extension: (extension, kind, mime), all String; kind is Image, a second label, or ``""``."""
-    rows = [(name, "Image", mime) for name, mime in IMAGES.items()]
-    rows += [(name, kind, mime) for kind, table in _KINDS.items() for name, mime in table.items()]
-    rows += [(name, "", mime) for name, mime in _OTHERS.items()]
-    return pl.DataFrame(rows, schema={"extension": pl.String, "kind": pl.String, "mime": pl.String}, orient="row")
+_KIND_OF: Final = {
+    **dict.fromkeys(IMAGES, "Image"),
+    **{extension: kind for kind, table in _KINDS.items() for extension in table},
+    **dict.fromkeys(_OTHERS, ""),
+}
+_MIME_OF: Final = {
+    **IMAGES,
+    **{extension: mime for table in _KINDS.values() for extension, mime in table.items()},
+    **_OTHERS,
+}
 
 
 def labels_of_kind(kind: str) -> tuple[str, ...]:
-    """The labels of a file node whose ``kind`` is as in ``media_table``."""
+    """The labels of a file node whose ``kind`` is as in ``media_of``."""
     if kind == "Image":
         return IMAGE
     return ("Attachment", kind) if kind else ATTACHMENT
 
 
 def media_of(paths: pl.Series) -> pl.DataFrame:
-    """(kind, mime) of each path, same order; ``""`` and ``application/octet-stream`` where it is not known."""
-    table = media_table()
-    found = extension(paths)
-    return pl.DataFrame(
-        {
-            "kind": found.replace_strict(table["extension"], table["kind"], default="").fill_null(""),
-            "mime": found.replace_strict(table["extension"], table["mime"], default=_UNKNOWN).fill_null(_UNKNOWN),
-        }
+    """(kind, mime) of each path, same order; ``""`` and ``application/octet-stream`` where it is not known.
+
+    ``kind`` is Image, a second label, or ``""``.
+    """
+    name = pl.col("name")
+    return (
+        pl.DataFrame({"name": extension(paths)})
+        .select(
+            kind=name.replace_strict(list(_KIND_OF), list(_KIND_OF.values()), default=""),
+            mime=name.replace_strict(list(_MIME_OF), list(_MIME_OF.values()), default=_UNKNOWN),
+        )
+        .select(pl.col("kind").fill_null(""), pl.col("mime").fill_null(_UNKNOWN))
     )
 
 
 def has_known_extension(names: pl.Series) -> pl.Series:
     """Boolean: the name ends with an extension of the table, so it means a file even in a plain wikilink."""
-    return extension(names).is_in(media_table()["extension"].to_list()).fill_null(False)
+    return extension(names).is_in(list(_KIND_OF)).fill_null(False)
