@@ -19,6 +19,9 @@ from vaultgraph.note.records import LinkSyntax
 from vaultgraph.profile.settings import Profile
 
 PARENT_KEY: Final = "parent"
+_CARRIED: Final = (
+    "section", "anchor", "display", "property", "width", "height", "line", "via", "is_ambiguous",
+)  # fmt: skip
 
 
 class Destination(IntEnum):
@@ -204,19 +207,23 @@ def link_relationships(
 
 def _numbered(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) -> pl.DataFrame:
     rows = links.rows.filter(pl.col("destination") != Destination.OUTSIDE)
-    space = pl.col("destination").replace_strict(
-        {
-            Destination.MISSING.value: "missing",
-            Destination.CONCEPT.value: "Concept",
-            Destination.SOURCE.value: "Source",
-        },
-        default=None,
-        return_dtype=pl.String,
-    )
-    rows = rows.with_columns(space=space).join(of_key, on=["space", "key"], how="left", maintain_order="left")
-    return rows.with_columns(
-        source=of_file.gather(rows["file"]), target=pl.coalesce(of_file.gather(rows["target"]), pl.col("id"))
-    )
+    target = of_file.gather(rows["target"])
+    others = target.is_null().arg_true()
+    if len(others):
+        space = pl.col("destination").replace_strict(
+            {
+                Destination.MISSING.value: "missing",
+                Destination.CONCEPT.value: "Concept",
+                Destination.SOURCE.value: "Source",
+            },
+            default=None,
+            return_dtype=pl.String,
+        )
+        asked = rows.select("destination", "key")[others].with_columns(space=space)
+        found = asked.join(of_key, on=["space", "key"], how="left", maintain_order="left")
+        target = target.clone().scatter(others, found["id"])
+    columns = [rows[name] for name in ("type", "syntax", *_CARRIED)]
+    return pl.DataFrame([of_file.gather(rows["file"]).alias("source"), target.alias("target"), *columns])
 
 
 def _linked(rows: pl.DataFrame) -> pl.DataFrame:
