@@ -1,8 +1,9 @@
-"""Graphs for tests, made from plain lists without notes or files."""
+"""Small vaults on disk, and graphs made from plain lists without notes or files."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ from vaultgraph.note.records import ValueKind
 
 NodeSpec = tuple[Sequence[str], Mapping[str, object]]
 RelationshipSpec = tuple[int, str, int, Mapping[str, object]]
+Write = Callable[[Mapping[str, str | bytes]], Path]
 MakeGraph = Callable[[Sequence[NodeSpec], Sequence[RelationshipSpec]], Graph]
 
 
@@ -24,6 +26,28 @@ def own_cache_folder(tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder to be a vault."""
+    root = tmp_path / "vault"
+    root.mkdir()
+    return root
+
+
+@pytest.fixture
+def write(folder: Path) -> Write:
+    """Write files (path → text or bytes) into the vault folder, which is returned."""
+
+    def write_files(files: Mapping[str, str | bytes]) -> Path:
+        for path, content in files.items():
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return folder
+
+    return write_files
 
 
 _DTYPES: dict[type, pl.DataType] = {

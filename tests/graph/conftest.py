@@ -238,6 +238,6 @@ def build() -> Builder:
 
 
 @pytest.fixture(scope="session")
-def helpers() -> tuple[Callable[..., RecordTable], Callable[..., Stamps]]:
+def makers() -> tuple[Callable[..., RecordTable], Callable[..., Stamps]]:
     """The builders of records and of the stat pass of a described vault; for tests that run many vaults."""
     return make_records, make_stamps

@@ -71,8 +71,8 @@ def dump(built: Built) -> dict[str, object]:
 
 @given(vaults, st.randoms(use_true_random=False))
 @settings(max_examples=12, deadline=None)
-def test_any_order_of_merging_gives_the_same_graph(helpers, vault, random):
-    make_records, make_stamps = helpers
+def test_any_order_of_merging_gives_the_same_graph(makers, vault, random):
+    make_records, make_stamps = makers
     files = {**vault, "img/p.png": 3}
     stamps = make_stamps(files)
     whole = dump(build_graph(make_records(files), stamps, PROFILE))
@@ -88,8 +88,8 @@ def test_any_order_of_merging_gives_the_same_graph(helpers, vault, random):
     assert dump(build_graph(again, stamps, PROFILE)) == whole
 
 
-def test_building_twice_gives_the_same_columns(helpers):
-    make_records, make_stamps = helpers
+def test_building_twice_gives_the_same_columns(makers):
+    make_records, make_stamps = makers
     vault = {
         path: {"links": LINKS, "tags": ["t/u", "T"], "props": {"k": value}}
         for path, value in zip(PATHS, itertools.cycle(VALUES))
@@ -99,8 +99,8 @@ def test_building_twice_gives_the_same_columns(helpers):
     assert all(dump(build_graph(records, stamps, PROFILE)) == first for _ in range(3))
 
 
-def test_every_column_is_indexed_by_ids_that_exist(helpers):
-    make_records, make_stamps = helpers
+def test_every_column_is_indexed_by_ids_that_exist(makers):
+    make_records, make_stamps = makers
     vault = {path: {"links": LINKS, "props": {"k": value}} for path, value in zip(PATHS, VALUES, strict=False)}
     graph = build_graph(make_records(vault), make_stamps(vault), PROFILE).graph
     for column in graph.node_columns.values():

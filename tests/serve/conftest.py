@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,23 +59,7 @@ def fill(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    root = tmp_path / "vault"
-    root.mkdir()
-    return root
-
-
-Write = Callable[[Mapping[str, str | bytes]], Path]
-
-
-@pytest.fixture
-def write(folder: Path) -> Write:
-    """Write files (path → text or bytes) into the vault folder, which is returned."""
-    return partial(fill, folder)
-
-
-@pytest.fixture
-def sample(write: Write) -> Path:
+def sample(write: Callable[[Mapping[str, str | bytes]], Path]) -> Path:
     """A vault with links, a label, images and two faulty notes."""
     return write(VAULT)
 
