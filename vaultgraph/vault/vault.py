@@ -115,6 +115,10 @@ class Vault:
         """
         if self._watcher:
             self._watcher.settle()
+        return self._fresh()
+
+    def _fresh(self) -> Snapshot:
+        """`current` without waiting for events that are on their way."""
         snapshot = self._snapshot
         # `is_dirty` is read before `_is_refreshing`: events leave the watcher only after the latter is set, so a change
         # that another thread is taking in makes this call wait for it.
@@ -176,9 +180,8 @@ class Vault:
         """
         with self._lock:
             if not self._loaded and self._cache:
-                self._cache = load_cache(self._cache, self.root)[
-                    1
-                ]  # whose file it is must be known before it is replaced
+                # Whose file it is must be known before it is replaced.
+                _, self._cache = load_cache(self._cache, self.root)
             known, self._state, self._loaded = self._state, None, True
             try:
                 return self._attempt().report
@@ -293,7 +296,7 @@ class Vault:
                 return
             preload()
             try:
-                self.current()
+                self._fresh()  # nobody asks: the watcher keeps its idle pace
             except VaultgraphError:
                 continue  # the next call reports it
             self.save()
