@@ -15,7 +15,7 @@ from vaultgraph.graph.columns import VARIANT, Column, Segment
 from vaultgraph.graph.graph import Graph, group_index, label_counts, ranges_of_label
 from vaultgraph.note.records import ValueKind
 
-_KINDS: Final = {
+KIND_NAMES: Final = {
     ValueKind.TEXT: "STRING",
     ValueKind.INTEGER: "INTEGER",
     ValueKind.FLOAT: "FLOAT",
@@ -26,6 +26,7 @@ _KINDS: Final = {
     ValueKind.EMPTY_LIST: "LIST",
     ValueKind.JSON: "LIST",
 }
+"""The Cypher name of the type of a cell in a VARIANT segment."""
 _DTYPES: Final = (
     (pl.String, "STRING"),
     (pl.Int64, "INTEGER"),
@@ -151,4 +152,4 @@ def _part(segment: Segment, first: int, stop: int) -> tuple[list[str], int]:
         return ([type_name(segment.series.dtype)] if count else []), count
     kinds = cells.struct.field("kind").fill_null(0).to_numpy()
     present = np.bincount(kinds, minlength=1)
-    return [_KINDS[ValueKind(kind)] for kind in np.flatnonzero(present[1:]) + 1], int(present[1:].sum())
+    return [KIND_NAMES[ValueKind(kind)] for kind in np.flatnonzero(present[1:]) + 1], int(present[1:].sum())

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-import numpy as np
-
-from vaultgraph.graph.graph import Graph, RelationshipTable, group_index
+from vaultgraph.graph.schema import Schema
 from vaultgraph.serve.cells import counted
 from vaultgraph.serve.payload import wire_bytes
 from vaultgraph.serve.problems import problem_summary
@@ -26,7 +24,7 @@ def overview_text(name: str, snapshot: Snapshot, now: datetime) -> str:
     report, note = snapshot.report, quoted(snapshot.profile.note_label)
     counts = [(report.notes, "note"), (report.nodes, "node"), (report.relationships, "relationship")]
     labels = [f"{quoted(label)} {count:,}" for label, count in report.labels.items()]
-    types = [_type_line(snapshot.graph, table) for table in _by_count(snapshot.graph)]
+    types = [_type_line(snapshot.schema, name, count) for name, count in report.types.items()]
     example = _short(_example_label(snapshot), 30)
     lines = [
         f"{_short(name)} · {', '.join(counted(count, noun) for count, noun in counts)}",
@@ -53,19 +51,9 @@ def freshness(snapshot: Snapshot, now: datetime) -> str:
     return f"generation {snapshot.generation} · built {snapshot.built_at:%Y-%m-%dT%H:%M:%SZ} ({age} ago) · {state}"
 
 
-def endpoint_pairs(graph: Graph, table: RelationshipTable) -> list[tuple[str, str, int]]:
+def endpoint_pairs(schema: Schema, type_name: str) -> list[tuple[str, str, int]]:
     """(label of the source, label of the target, count) of a type, most first; the label is the first a node shows."""
-    if not len(table.sources):
-        return []
-    groups = len(graph.groups)
-    codes = group_index(graph, table.sources.astype(np.int64)) * groups + group_index(
-        graph, table.targets.astype(np.int64)
-    )
-    counts: dict[tuple[str, str], int] = {}
-    for code, count in zip(*np.unique(codes, return_counts=True), strict=True):
-        pair = (_shown_label(graph, int(code) // groups), _shown_label(graph, int(code) % groups))
-        counts[pair] = counts.get(pair, 0) + int(count)
-    return sorted(((*pair, count) for pair, count in counts.items()), key=lambda item: (-item[2], item[0], item[1]))
+    return [(ends.source or NO_LABEL, ends.target or NO_LABEL, ends.count) for ends in schema.endpoints(type_name)]
 
 
 def quoted(name: str) -> str:
@@ -80,20 +68,11 @@ def _example_label(snapshot: Snapshot) -> str:
     return next((name for name in snapshot.report.labels if name in of_notes and name != note_label), note_label)
 
 
-def _by_count(graph: Graph) -> list[RelationshipTable]:
-    return sorted(graph.relationships.values(), key=lambda table: (-len(table.sources), table.type))
-
-
-def _type_line(graph: Graph, table: RelationshipTable) -> str:
-    pairs = endpoint_pairs(graph, table)
+def _type_line(schema: Schema, type_name: str, count: int) -> str:
+    pairs = endpoint_pairs(schema, type_name)
     shown = ", ".join(f"{_short(source)} → {_short(target)}" for source, target, _ in pairs[:PAIRS_SHOWN])
     more = f", +{len(pairs) - PAIRS_SHOWN} more" if len(pairs) > PAIRS_SHOWN else ""
-    return f"{quoted(table.type)} {len(table.sources):,}: {shown}{more}"
-
-
-def _shown_label(graph: Graph, group: int) -> str:
-    labels = graph.groups[group].labels
-    return labels[0] if labels else NO_LABEL
+    return f"{quoted(type_name)} {count:,}: {shown}{more}"
 
 
 def _capped(items: Sequence[str], separator: str, most_bytes: int, advice: str) -> str:

@@ -13,6 +13,7 @@ from vaultgraph.cypher.entities import cells
 from vaultgraph.errors import ParameterError
 from vaultgraph.graph.columns import VARIANT, Column, Gathered, gather
 from vaultgraph.graph.graph import Graph, RelationshipTable, ranges_of_label
+from vaultgraph.graph.schema import KIND_NAMES, Schema, type_name
 from vaultgraph.note.records import ValueKind
 from vaultgraph.serve.cells import counted, text_cell
 from vaultgraph.serve.overview import endpoint_pairs, quoted
@@ -24,18 +25,6 @@ SAMPLE_CHARS: Final = 40
 PAIRS_SHOWN: Final = 12
 PROPERTIES_SHOWN: Final = 60
 LONG_TEXT: Final = frozenset(("body",))
-
-_KIND_NAMES: Final = {
-    ValueKind.TEXT: "STRING",
-    ValueKind.INTEGER: "INTEGER",
-    ValueKind.FLOAT: "FLOAT",
-    ValueKind.BOOLEAN: "BOOLEAN",
-    ValueKind.DATE: "DATE",
-    ValueKind.LOCAL_DATETIME: "LOCAL DATETIME",
-    ValueKind.UTC_DATETIME: "ZONED DATETIME",
-    ValueKind.EMPTY_LIST: "LIST",
-    ValueKind.JSON: "LIST",
-}
 
 
 def types_text(snapshot: Snapshot, labels: Sequence[str]) -> str:
@@ -53,11 +42,10 @@ def connections_text(snapshot: Snapshot, types: Sequence[str] | None) -> str:
     Raises:
         ParameterError: an unknown type; the message names the nearest.
     """
-    graph = snapshot.graph
     if types is None:
-        tables = sorted(graph.relationships.values(), key=lambda table: (-len(table.sources), table.type))
-        return "\n".join(_type_summary(graph, table) for table in tables) or "There are no relationships."
-    return "\n\n".join("\n".join(_type_lines(graph, _table(graph, name))) for name in types)
+        summaries = (_type_summary(snapshot.schema, name, count) for name, count in snapshot.report.types.items())
+        return "\n".join(summaries) or "There are no relationships."
+    return "\n\n".join("\n".join(_type_lines(snapshot, _table(snapshot.graph, name))) for name in types)
 
 
 def _label_lines(snapshot: Snapshot, label: str) -> Iterator[str]:
@@ -91,15 +79,16 @@ def _with_counts(counts: Iterable[tuple[int, str]]) -> str:
     )
 
 
-def _type_summary(graph: Graph, table: RelationshipTable) -> str:
-    pairs = endpoint_pairs(graph, table)
-    shown = ", ".join(f"{source} → {target} {count:,}" for source, target, count in pairs[:PAIRS_SHOWN])
+def _type_summary(schema: Schema, name: str, count: int) -> str:
+    pairs = endpoint_pairs(schema, name)
+    shown = ", ".join(f"{source} → {target} {size:,}" for source, target, size in pairs[:PAIRS_SHOWN])
     more = f", +{len(pairs) - PAIRS_SHOWN} more" if len(pairs) > PAIRS_SHOWN else ""
-    return f"{quoted(table.type)} {len(table.sources):,}: {shown}{more}"
+    return f"{quoted(name)} {count:,}: {shown}{more}"
 
 
-def _type_lines(graph: Graph, table: RelationshipTable) -> Iterator[str]:
-    yield _type_summary(graph, table)
+def _type_lines(snapshot: Snapshot, table: RelationshipTable) -> Iterator[str]:
+    graph = snapshot.graph
+    yield _type_summary(snapshot.schema, table.type, len(table.sources))
     rows = np.arange(len(table.sources), dtype=np.int64)
     yield "properties (type, share of relationships, samples):"
     yield from _property_lines(table.columns, rows)
@@ -147,26 +136,10 @@ def _types(parts: Sequence[Gathered]) -> str:
     for part in parts:
         if part.series.dtype == VARIANT:
             kinds = part.series.struct.field("kind").unique().sort().to_list()
-            names.update(dict.fromkeys(_KIND_NAMES[ValueKind(kind)] for kind in kinds))
+            names.update(dict.fromkeys(KIND_NAMES[ValueKind(kind)] for kind in kinds))
         elif len(part.series):
-            names[_type_name(part.series.dtype)] = None
+            names[type_name(part.series.dtype)] = None
     return " | ".join(names)
-
-
-def _type_name(dtype: pl.DataType) -> str:
-    match dtype:
-        case pl.Boolean():
-            return "BOOLEAN"
-        case pl.String():
-            return "STRING"
-        case pl.Date():
-            return "DATE"
-        case pl.Datetime():
-            return "ZONED DATETIME" if dtype.time_zone else "LOCAL DATETIME"
-        case pl.List():
-            return f"LIST<{_type_name(dtype.inner)}>"  # type: ignore[arg-type]
-        case _:
-            return "FLOAT" if dtype.is_float() else "INTEGER"
 
 
 def _samples(parts: Sequence[Gathered]) -> str:
