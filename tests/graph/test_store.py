@@ -37,6 +37,11 @@ def sample_records() -> RecordTable:
         "tags": [(4, 2, "a/b", True)],
         "headings": [(0, 4, 1, "Top")],
         "blocks": [(3, 9, "b1")],
+        "pieces": [
+            (3, 5, 1, "#Top", -1, -1, 0, 1, "Top", "text", None, None, None, None, None, None),
+            (3, 6, 7, "#Top~a", 0, 0, 0, None, None, None, None, None, "b1", None, 1, 0),
+        ],
+        "cells": [(3, 1, "name", "a", 6)],
         "problems": [(2, None, "not-utf8", "warning", "odd bytes")],
     }
     frames = {name: pl.DataFrame(rows[name], schema=schema, orient="row") for name, schema in SCHEMAS.items()}
@@ -123,6 +128,7 @@ def content(make_graph):
         "problems": PROBLEMS,
         "counts": {"dangling_links": 2, "zero": 0},
         "inputs_hash": bytes(range(16)),
+        "configuration": {".kglite/vault.yaml": "kglite_vault: 1\n"},
         "version": "1.2.3",
     }
 
@@ -138,9 +144,10 @@ def test_everything_comes_back(place, content):
     assert_same_records(stored.records, content["records"])
     assert_same_graph(stored.graph, content["graph"])
     assert stored.problems.equals(PROBLEMS)
-    assert (stored.counts, stored.inputs_hash, stored.version) == (
+    assert (stored.counts, stored.inputs_hash, stored.configuration, stored.version) == (
         content["counts"],
         content["inputs_hash"],
+        content["configuration"],
         content["version"],
     )
     assert {field.name for field in fields(Stored)} == set(content)
@@ -355,7 +362,20 @@ def drop(path: str):
 
 
 LIES = [
-    *(drop(key) for key in ("content", "counts", "version", "inputs_hash", "rows", "node_count", "groups", "types")),
+    *(
+        drop(key)
+        for key in (
+            "content",
+            "counts",
+            "version",
+            "inputs_hash",
+            "configuration",
+            "rows",
+            "node_count",
+            "groups",
+            "types",
+        )
+    ),
     *(drop(key) for key in ("columns", "nodes.note", "records.notes.path", "relationships.targets")),
     *(put(key, value) for key in ("rows", "groups", "types", "columns", "counts") for value in (None, 7, "x", [[1]])),
     *(put("node_count", value) for value in (-1, 6, 8, 2**40, 1.5, "7", True)),

@@ -11,9 +11,10 @@ import pytest
 
 FLOORS = [
     {"errors", "durable"},
-    {"note", "files", "kgl", "profile"},
+    {"files", "kgl", "profile"},
+    {"note"},
     {"graph"},
-    {"cypher"},
+    {"cypher", "export"},
     {"vault"},
     {"serve"},
     {"cli"},
@@ -22,13 +23,13 @@ FLOOR_OF = {package: floor for floor, packages in enumerate(FLOORS) for package 
 SEAMS = {
     "watchfiles": {"vaultgraph.vault.watch"},
     "mcp": {"vaultgraph.serve"},
-    "yaml": {"vaultgraph.note.frontmatter", "vaultgraph.profile"},
+    "yaml": {"vaultgraph.note.frontmatter", "vaultgraph.profile", "vaultgraph.export"},
     "frontmatter": {"vaultgraph.note.frontmatter"},
     "PIL": {"vaultgraph.files.image"},
     "markdown_it": {"vaultgraph.note"},
-    "polars": {"vaultgraph.note", "vaultgraph.files", "vaultgraph.graph", "vaultgraph.cypher", "vaultgraph.kgl",
-               "vaultgraph.vault", "vaultgraph.serve", "vaultgraph.cli"},
-    "pyarrow": {"vaultgraph.graph", "vaultgraph.kgl"},
+    "polars": {"vaultgraph.profile", "vaultgraph.note", "vaultgraph.files", "vaultgraph.graph", "vaultgraph.cypher",
+               "vaultgraph.kgl", "vaultgraph.export", "vaultgraph.vault", "vaultgraph.serve", "vaultgraph.cli"},
+    "pyarrow": {"vaultgraph.graph", "vaultgraph.kgl", "vaultgraph.export"},
     "click": {"vaultgraph.cli"},
     "rich": {"vaultgraph.cli"},
 }  # fmt: skip

@@ -22,7 +22,7 @@ from vaultgraph.graph.stored_columns import ColumnReader, ColumnWriter, variant_
 from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
 from vaultgraph.kgl.reader import KglFile, is_replaceable, open_kgl
 from vaultgraph.kgl.writer import Piece, write_sections
-from vaultgraph.note.records import SCHEMAS, LinkSyntax, RecordTable, ValueKind
+from vaultgraph.note.records import SCHEMAS, LinkSyntax, PieceKind, RecordTable, ValueKind
 
 MTIME: Final = "mtime"
 _CONTENT: Final = "vaultgraph.graph"
@@ -34,8 +34,11 @@ _NEVER_NULL: Final = {
     "tags": ("note", "tag", "is_inline"),
     "headings": ("note", "level", "text"),
     "blocks": ("note", "id"),
+    "pieces": ("note", "line", "kind", "fragment", "parent", "section", "ordinal"),
+    "cells": ("note", "piece", "key", "text"),
     "problems": ("note", "code", "severity", "message"),
 }
+_CODES: Final = (("properties", "kind", ValueKind), ("links", "syntax", LinkSyntax), ("pieces", "kind", PieceKind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ class Stored:
     """What a file holds.
 
     ``problems``: FILE_PROBLEMS; ``inputs_hash``: as it was saved, the caller's mark of what the graph was built from
-    beside the notes; ``version``: of the vaultgraph that wrote it. The graph has no `mtime` column (``with_mtimes``).
+    beside the notes; ``configuration``: the text of the configuration files by path; ``version``: of the vaultgraph
+    that wrote it. The graph has no `mtime` column (``with_mtimes``).
     """
 
     records: RecordTable
@@ -51,6 +55,7 @@ class Stored:
     problems: pl.DataFrame
     counts: dict[str, int]
     inputs_hash: bytes
+    configuration: dict[str, str]
     version: str
 
 
@@ -62,6 +67,7 @@ def save(
     problems: pl.DataFrame,
     counts: Mapping[str, int],
     inputs_hash: bytes,
+    configuration: Mapping[str, str],
     version: str,
 ) -> int:
     """Write the file in one crash-safe step; returns its length in bytes.
@@ -87,6 +93,7 @@ def save(
         "content": _CONTENT,
         "version": version,
         "inputs_hash": inputs_hash.hex(),
+        "configuration": dict(configuration),
         "counts": dict(counts),
         "rows": {name: frame.height for name, frame in frames.items()},
         "node_count": graph.node_count,
@@ -154,8 +161,9 @@ def _load(file: KglFile) -> Stored:
     meta = file.meta
     if meta["content"] != _CONTENT:
         raise _damaged(file, "it holds something else than a graph")
-    counts, version = meta["counts"], meta["version"]
-    if type(version) is not str or not all(type(count) is int for count in counts.values()):
+    counts, version, configuration = meta["counts"], meta["version"], meta["configuration"]
+    is_text = all(type(text) is str for text in (version, *configuration.values()))
+    if not is_text or not all(type(count) is int for count in counts.values()):
         raise _damaged(file, "its description is malformed")
     records = RecordTable(**{name: _frame(file, f"records.{name}", schema) for name, schema in SCHEMAS.items()})
     _check_records(file, records)
@@ -165,6 +173,7 @@ def _load(file: KglFile) -> Stored:
         problems=_frame(file, "problems", FILE_PROBLEMS),
         counts=dict(counts),
         inputs_hash=bytes.fromhex(meta["inputs_hash"]),
+        configuration=dict(configuration),
         version=version,
     )
 
@@ -192,7 +201,7 @@ def _check_records(file: KglFile, records: RecordTable) -> None:
     cells = tables["properties"]
     if fault := variant_fault(cells["kind"], cells["number"], cells["text"]):
         raise _damaged(file, f"the records' properties table {fault}")
-    for name, key, kind in (("properties", "kind", ValueKind), ("links", "syntax", LinkSyntax)):
+    for name, key, kind in _CODES:
         values = tables[name][key].to_numpy()
         if len(values) and not min(kind) <= values.min() <= values.max() <= max(kind):
             raise _damaged(file, f"unknown codes in {name}.{key}")

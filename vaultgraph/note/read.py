@@ -22,17 +22,21 @@ from vaultgraph.note.properties import Collector, Statements
 from vaultgraph.note.records import SCHEMAS, LinkSyntax, RecordTable, content_hash
 from vaultgraph.note.segments import find_segments
 from vaultgraph.note.tokens import find_tokens
+from vaultgraph.profile.settings import Reading
 
 _BOM: Final = b"\xef\xbb\xbf"
 _CANVAS: Final = ".canvas"
 
 
-def read_notes(paths: Sequence[str], contents: Sequence[bytes]) -> RecordTable:
+def read_notes(paths: Sequence[str], contents: Sequence[bytes], reading: Reading | None = None) -> RecordTable:
     """What the files state. ``paths`` are vault-relative and distinct, ``contents`` their bytes, in any order.
+
+    ``reading`` says what is read beside that: parts of bodies, inline fields, tasks; None: nothing.
 
     A path ending in ``.canvas`` (any case) is read as a JSON Canvas, every other one as a note. The tables are sorted
     by path, and within a note by line and position.
     """
+    del reading  # nothing is read beside yet
     order = sorted(range(len(paths)), key=paths.__getitem__)
     sorted_contents = [contents[position] for position in order]
     batch = _Batch([paths[position] for position in order], pl.Series("body", sorted_contents, dtype=pl.Binary))
@@ -166,6 +170,8 @@ def _assembled(batch: _Batch) -> RecordTable:
         tags=_shaped(tags, "tags", ["note", "line"]),
         headings=_shaped(headings, "headings"),
         blocks=_shaped(blocks.filter(in_note), "blocks"),
+        pieces=SCHEMAS["pieces"].to_frame(),
+        cells=SCHEMAS["cells"].to_frame(),
         problems=_problems(batch, stated),
     )
 

@@ -1,9 +1,9 @@
 """What notes state, as columns: the RecordTable.
 
-The one value between reading and building. It is a pure function of (path, bytes) rows; nothing here is resolved
-against other notes. Rows of a path can be dropped or replaced without touching the others' content, which is what a
-refresh does. One schema a table, below; ``note`` is always the row of the note in ``notes``, and every table is sorted
-by it.
+The one value between reading and building: a pure function of (path, bytes) rows and of what the profile says about
+reading. Nothing is resolved against other notes. Rows of a path can be dropped or replaced without touching those of
+others, which is what a refresh does. One schema a table, below; ``note`` is the row of the note in ``notes``, and every
+table is sorted by it.
 """
 
 import hashlib
@@ -38,6 +38,21 @@ class LinkSyntax(IntEnum):
     URL = 3  # any link to http(s): <https://…>, bare, [t](https://…), ![t](https://…)
     FRONTMATTER = 4  # a wikilink inside a property; `property` names the key
     CANVAS = 5  # a card of a canvas that names a file
+    TABLE = 6  # a row of a table that a `structure.tables` rule reads as relationships
+
+
+class PieceKind(IntEnum):
+    """What a part of a body is that `structure:` or `tasks:` makes a node of; codes are part of the ``.kgl`` format."""
+
+    SECTION = 1
+    CHUNK = 2
+    CALLOUT = 3
+    FENCE = 4
+    LIST = 5  # an ordered list as a whole
+    STEP = 6  # an item of it
+    ROW = 7  # a row of a table that becomes a node
+    TASK = 8
+    EDGE = 9  # a row of a table that becomes a relationship: no node
 
 
 NOTES: Final = pl.Schema(
@@ -90,6 +105,35 @@ TAGS: Final = pl.Schema(
 )
 HEADINGS: Final = pl.Schema({"note": pl.UInt32, "line": pl.Int32, "level": pl.UInt8, "text": pl.String})
 BLOCKS: Final = pl.Schema({"note": pl.UInt32, "line": pl.Int32, "id": pl.String})  # id without ^
+PIECES: Final = pl.Schema(
+    {
+        "note": pl.UInt32,  # the pieces of a note are in order of line, what holds others before them
+        "line": pl.Int32,  # 1-based line of the file on which it starts
+        "kind": pl.UInt8,  # PieceKind
+        "fragment": pl.String,  # its id after the note's id: "#A#B", "#^b1", "#A~chunk2"; unique in the note; EDGE: ""
+        "parent": pl.Int32,  # position among the note's pieces, from 0, of the one it hangs on; -1: the note
+        "section": pl.Int32,  # position of the SECTION it lies in, for a SECTION of the one it is below; -1: none
+        "ordinal": pl.Int32,  # its place, from 0, among the pieces of its kind that hang on the same parent
+        "level": pl.Int32,  # SECTION: 1…6; STEP: nesting from 0; else null
+        "title": pl.String,  # SECTION: heading; CALLOUT: title; FENCE: caption; else null
+        "text": pl.String,  # SECTION, CHUNK, CALLOUT, STEP, TASK: text; FENCE: code; EDGE: the target as written
+        "word": pl.String,  # CALLOUT: kind; FENCE: language; TASK: the mark; else null
+        "fold": pl.String,  # CALLOUT: "+" or "-"; else null
+        "block": pl.String,  # its block id, without ^; null where it has none
+        "hash": pl.String,  # CHUNK: SHA-256 of the text, hex; else null
+        "size": pl.Int32,  # LIST: how many steps are directly in it; ROW, EDGE: the row's number from 1; else null
+        "rule": pl.Int32,  # ROW, EDGE: position of the rule in `structure.tables`; else null
+    }
+)
+CELLS: Final = pl.Schema(
+    {
+        "note": pl.UInt32,
+        "piece": pl.Int32,  # position of the ROW or EDGE among the note's pieces
+        "key": pl.String,  # the column's heading
+        "text": pl.String,  # the cell, escapes of bars undone; empty cells have no row
+        "line": pl.Int32,
+    }
+)
 PROBLEMS: Final = pl.Schema(
     {
         "note": pl.UInt32,
@@ -107,13 +151,18 @@ SCHEMAS: Final[dict[str, pl.Schema]] = {
     "tags": TAGS,
     "headings": HEADINGS,
     "blocks": BLOCKS,
+    "pieces": PIECES,
+    "cells": CELLS,
     "problems": PROBLEMS,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class RecordTable:
-    """Seven frames, each with the schema of the same name; ``note`` columns index ``notes``, all sorted by it."""
+    """Nine frames, each with the schema of the same name; ``note`` columns index ``notes``, all sorted by it.
+
+    The TABLE links of a note are in the order of its EDGE pieces: the n-th is the relationship of the n-th.
+    """
 
     notes: pl.DataFrame
     properties: pl.DataFrame
@@ -121,6 +170,8 @@ class RecordTable:
     tags: pl.DataFrame
     headings: pl.DataFrame
     blocks: pl.DataFrame
+    pieces: pl.DataFrame
+    cells: pl.DataFrame
     problems: pl.DataFrame
 
     def tables(self) -> dict[str, pl.DataFrame]:

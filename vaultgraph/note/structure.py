@@ -46,13 +46,22 @@ def structures_of(bodies: Sequence[str]) -> list[Structure]:
     """Parse each body (line ends LF) into blocks of inline text; code, HTML, comments and math are left out."""
     if not bodies:
         return []
+    parser = block_parser()
+    return [_structure(parser, body) for body in bodies]
+
+
+def block_parser() -> MarkdownIt:
+    """A parser of block structure with Obsidian's comment and math blocks; inline content is left as text.
+
+    Give it bodies with LF as line ends.
+    """
     parser = MarkdownIt("commonmark", {"maxNesting": MOST_NESTING})
     parser.core.ruler.enableOnly(["block"])  # line ends are LF already, NUL bytes stay
     parser.block.ruler.at("reference", _definition, {"alt": []})
     parser.block.ruler.before("paragraph", "footnote", _footnote, {"alt": ["paragraph"]})
     parser.block.ruler.before("fence", "math_block", _math_block, {"alt": ["paragraph", "reference", "blockquote"]})
     parser.block.ruler.before("fence", "comment_block", _comment_block, {"alt": []})
-    return [_structure(parser, body) for body in bodies]
+    return parser
 
 
 def _structure(parser: MarkdownIt, body: str) -> Structure:

@@ -12,10 +12,11 @@ from typing import Final, Literal
 from polars.exceptions import PanicException
 
 from vaultgraph import __version__
-from vaultgraph.errors import CorruptKglError, FileError, KglError, KglVersionError
+from vaultgraph.errors import CorruptKglError, FileError, KglError, KglVersionError, ProfileError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.store import load, save
+from vaultgraph.profile.vault_yaml import load_profile
 from vaultgraph.vault.refresh import State
 from vaultgraph.vault.stamp_file import load_stamps, stamp_path
 
@@ -66,7 +67,12 @@ def load_cache(cache: CacheFile, root: VaultRoot) -> tuple[State | None, CacheFi
         return None, replace(cache, remark=f"rebuilt: written by vaultgraph {stored.version}")
     built = Built(graph=stored.graph, problems=stored.problems, counts=stored.counts)
     trusted = load_stamps(stamp_path(root.path), stored.records)
-    return State(stored.records, None, trusted, built, stored.inputs_hash), cache
+    texts = stored.configuration
+    try:
+        reading = load_profile({path: text.encode() for path, text in texts.items()}.get).reading
+    except ProfileError as error:
+        return None, replace(cache, remark=f"rebuilt: {cache.path}: damaged ({error.message})")
+    return State(stored.records, None, trusted, built, stored.inputs_hash, reading, texts), cache
 
 
 def write_cache(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:
@@ -88,6 +94,7 @@ def write_cache(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:
             problems=state.built.problems,
             counts=state.built.counts,
             inputs_hash=state.inputs_hash,
+            configuration=state.configuration,
             version=__version__,
         )
     except (OSError, KglError, FileError) as error:

@@ -22,7 +22,7 @@ from vaultgraph.graph.built import Built
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.store import with_mtimes
 from vaultgraph.note.records import RecordTable, concat_records, content_hash, merge_records, without_paths
-from vaultgraph.profile.settings import Profile
+from vaultgraph.profile.settings import Profile, Reading
 from vaultgraph.profile.vault_yaml import load_profile
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
@@ -40,7 +40,9 @@ class State:
     ``stamps`` None: the records come from a cache. ``trusted``: STAMPS of notes whose content is beyond doubt what
     ``records`` says; every other note is read again.
     ``inputs_hash`` covers what the graph was built from beside the notes: configuration, file list, links on disk.
-    ``unread`` are the problems of files that could not be read: each refresh tries those files again.
+    ``reading``: the part of the configuration by which the records were read. ``configuration``: the text of the
+    configuration files by path. ``unread`` are the problems of files that could not be read: each refresh tries those
+    files again.
     """
 
     records: RecordTable
@@ -48,6 +50,8 @@ class State:
     trusted: pl.DataFrame
     built: Built
     inputs_hash: bytes
+    reading: Reading
+    configuration: Mapping[str, str]
     unread: tuple[Problem, ...] = ()
 
 
@@ -66,8 +70,8 @@ class Refreshed:
     phases_ms: dict[str, float]
 
 
-def read_profile(root: VaultRoot) -> tuple[Profile, bytes, list[Problem]]:
-    """The vault's configuration, the hash of its bytes (16 bytes), and problems: symlinks out of the vault, files that
+def read_profile(root: VaultRoot) -> tuple[Profile, dict[str, str], list[Problem]]:
+    """The vault's configuration, the text of its files by path, and problems: symlinks out of the vault, files that
     lie one folder too deep.
 
     Raises:
@@ -88,11 +92,8 @@ def read_profile(root: VaultRoot) -> tuple[Profile, bytes, list[Problem]]:
             raise ProfileError(error.message, {"file": path, "line": None, "key": None}) from error
     if any(data is None for data in contents.values()):
         outside += _misplaced(root, [path for path, data in contents.items() if data is None])
-    digest = hashlib.blake2b(digest_size=16)
-    for path, data in contents.items():
-        digest.update(f"{path}\0{-1 if data is None else len(data)}\0".encode())
-        digest.update(data or b"")
-    return load_profile(contents.get), digest.digest(), outside
+    profile = load_profile(contents.get)
+    return profile, {path: data.decode() for path, data in contents.items() if data is not None}, outside
 
 
 def _misplaced(root: VaultRoot, missing: list[str]) -> list[Problem]:
@@ -123,13 +124,16 @@ def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progre
         BuildError: the folder cannot be listed.
     """
     clock = _Clock()
-    profile, profile_hash, outside = read_profile(root)
+    profile, configuration, outside = read_profile(root)
     stamps = _with(scan(root, profile.skip_dirs), outside)
-    inputs_hash = _inputs_hash(profile_hash, stamps)
+    inputs_hash = _inputs_hash(configuration, stamps)
     clock.lap("stat")
     files = _read_by_build(stamps, profile)
+    if old and old.reading != profile.reading:
+        old = None  # what the notes state is read by other rules now
     known = old.records if old else None
-    fresh, parsed, problems = _read(root, _suspects(files, old, touched), known, progress)
+    source = _Source(root, profile.reading, progress)
+    fresh, parsed, problems = _read(source, _suspects(files, old, touched), known)
     clock.lap("read")
     records, records_changed = _replace(known, fresh, set(files["path"].to_list()))
     clock.lap("merge")
@@ -141,7 +145,8 @@ def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progre
     clock.lap("build")
     graph = with_mtimes(built.graph, stamps)
     clock.lap("mtimes")
-    state = State(records, stamps, _trusted(files, stamps.taken_ns, unread), built, inputs_hash, unread)
+    trusted = _trusted(files, stamps.taken_ns, unread)
+    state = State(records, stamps, trusted, built, inputs_hash, profile.reading, configuration, unread)
     return Refreshed(state, graph, profile, not same, parsed, clock.phases_ms)
 
 
@@ -152,10 +157,10 @@ def preload() -> None:
     import_module("numpy.ma")  # which polars imports when it first takes a numpy array
 
 
-def _parse(paths: list[str], contents: list[bytes]) -> RecordTable:
+def _parse(paths: list[str], contents: list[bytes], reading: Reading) -> RecordTable:
     from vaultgraph.note.read import read_notes  # noqa: PLC0415 -- a start from an unchanged cache reads no note
 
-    return read_notes(paths, contents)
+    return read_notes(paths, contents, reading)
 
 
 def _build(records: RecordTable, stamps: Stamps, profile: Profile) -> Built:
@@ -164,9 +169,11 @@ def _build(records: RecordTable, stamps: Stamps, profile: Profile) -> Built:
     return build_graph(records, stamps, profile)
 
 
-def _inputs_hash(profile_hash: bytes, stamps: Stamps) -> bytes:
+def _inputs_hash(configuration: Mapping[str, str], stamps: Stamps) -> bytes:
     """16 bytes over everything a graph depends on beside the notes' own content; modification times are left out."""
-    digest = hashlib.blake2b(profile_hash, digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
+    for path, text in configuration.items():
+        digest.update(f"{path}\0{len(text)}\0{text}".encode())
     for column in (
         stamps.files["path"],
         stamps.files["size_bytes"].cast(pl.String),
@@ -209,8 +216,17 @@ def _trusted(files: pl.DataFrame, taken_ns: int, unread: Collection[Problem]) ->
     return files.filter((latest < taken_ns - RACY_NS) & ~pl.col("path").is_in(failed))
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where notes are read from, by which rules, and who is told how far that is."""
+
+    root: VaultRoot
+    reading: Reading
+    progress: Progress | None
+
+
 def _read(
-    root: VaultRoot, suspects: pl.DataFrame, known: RecordTable | None, progress: Progress | None
+    source: _Source, suspects: pl.DataFrame, known: RecordTable | None
 ) -> tuple[RecordTable | None, int, list[Problem]]:
     """Parse those of ``suspects`` whose content differs from ``known``, in batches bounded by bytes."""
     hashes = dict(zip(known.notes["path"], known.notes["hash"], strict=True)) if known else {}
@@ -219,9 +235,9 @@ def _read(
     problems: list[Problem] = []
     parsed = 0
     for first, stop in _batches(sizes):
-        if progress:
-            progress("read", first, len(paths))
-        part, faults = _read_batch(root, paths[first:stop], sizes[first:stop], hashes)
+        if source.progress:
+            source.progress("read", first, len(paths))
+        part, faults = _read_batch(source, paths[first:stop], sizes[first:stop], hashes)
         problems.extend(faults)
         if part is not None:
             parts.append(part)
@@ -230,9 +246,9 @@ def _read(
 
 
 def _read_batch(
-    root: VaultRoot, paths: list[str], sizes: list[int], hashes: Mapping[str, bytes]
+    source: _Source, paths: list[str], sizes: list[int], hashes: Mapping[str, bytes]
 ) -> tuple[RecordTable | None, list[Problem]]:
-    contents, problems = read_files(root, paths, sizes)
+    contents, problems = read_files(source.root, paths, sizes)
     changed: list[tuple[str, bytes]] = []
     unread: list[str] = []
     for path, data in zip(paths, contents, strict=True):
@@ -243,7 +259,7 @@ def _read_batch(
             changed.append((path, b""))
     if not changed:
         return None, problems
-    part = _parse([path for path, _ in changed], [data for _, data in changed])
+    part = _parse([path for path, _ in changed], [data for _, data in changed], source.reading)
     return _without_content(part, unread) if unread else part, problems
 
 

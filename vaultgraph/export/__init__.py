@@ -1,0 +1,1 @@
+"""Writing a graph out: as a vault of notes, and as tables for other programs."""
