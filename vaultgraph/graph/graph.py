@@ -4,13 +4,15 @@ Made by graph/build or read from a .kgl file by graph/store; read by cypher/ and
 lie side by side, so a label is a few ranges of ids and never a lookup.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
-from vaultgraph.graph.columns import Column, Ids
-from vaultgraph.graph.csr import Array32, Csr
+from vaultgraph.graph.columns import Column, Ids, Segment
+from vaultgraph.graph.csr import Array32, Csr, build_csr
+from vaultgraph.graph.tables import NodeFrames, RelationshipFrames, frame_of, node_segments, relationship_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,50 @@ class Graph:
     def relationship_count(self) -> int:
         """How many relationships there are, of all types."""
         return sum(len(table.sources) for table in self.relationships.values())
+
+    @classmethod
+    def from_tables(cls, nodes: NodeFrames, relationships: RelationshipFrames = (), *, key: str = "id") -> "Graph":
+        """A graph from polars DataFrames or Arrow tables.
+
+        ``nodes``: a frame for each label, whose columns are properties and whose column ``key`` names each node.
+        ``relationships``: (type, frame, label of the start nodes, label of the end nodes); the columns ``from`` and
+        ``to`` hold keys of nodes, every other column is a property.
+
+        Raises:
+            BuildError: a key is missing, null, doubled or names no node, or a column is of a type no property has.
+        """
+        frames = {label: frame_of(data, label) for label, data in nodes.items()}
+        segments, firsts = node_segments(frames, key)
+        parts: dict[str, list[pl.DataFrame]] = {}
+        for name, rows in relationship_rows(relationships, frames, firsts, key):
+            parts.setdefault(name, []).append(rows)
+        tables: dict[str, RelationshipTable] = {}
+        first = 0
+        for name in sorted(parts):
+            tables[name] = _table_of(name, first, parts[name])
+            first = tables[name].stop
+        return cls(
+            node_count=sum(frame.height for frame in frames.values()),
+            groups=tuple(NodeGroup((label,), firsts[label], firsts[label] + frames[label].height) for label in frames),
+            node_columns={name: Column(tuple(found)) for name, found in segments.items()},
+            relationships=tables,
+        )
+
+
+def _table_of(name: str, first: int, parts: Iterable[pl.DataFrame]) -> RelationshipTable:
+    rows = pl.concat(parts, how="diagonal_relaxed")
+    sources, targets = rows[" source"].to_numpy(), rows[" target"].to_numpy()
+    order = np.argsort((sources.astype(np.uint64) << np.uint64(32)) | targets, kind="stable")
+    sources, targets = sources[order], targets[order]
+    properties = rows.drop(" source", " target")[order]
+    columns = {
+        column.name: Column((Segment(0, column.rechunk()),))
+        for column in properties.iter_columns()
+        if column.null_count() < len(column)
+    }
+    return RelationshipTable(
+        name, first, sources, targets, build_csr(sources, targets), build_csr(targets, sources), columns
+    )
 
 
 def label_counts(graph: Graph) -> dict[str, int]:
