@@ -241,3 +241,9 @@ def build() -> Builder:
 def makers() -> tuple[Callable[..., RecordTable], Callable[..., Stamps]]:
     """The builders of records and of the stat pass of a described vault; for tests that run many vaults."""
     return make_records, make_stamps
+
+
+@pytest.fixture(scope="session")
+def answers_of() -> Callable[[Built], Answers]:
+    """Asks a graph that was built elsewhere."""
+    return Answers

@@ -50,7 +50,7 @@ class Token(NamedTuple):
 References = Mapping[str, tuple[str, str]]
 
 _MOST_TEXT: Final = 8192  # characters of a link text, and of a destination with its title
-_KEPT_INSIDE: Final = frozenset((TokenKind.WIKILINK, TokenKind.MARKDOWN))  # what a link's text may hold
+_KEPT_INSIDE: Final = frozenset((TokenKind.WIKILINK, TokenKind.MARKDOWN, TokenKind.TAG))  # what a link's text may hold
 _NEXT: Final = re.compile(r"\\|`+|<|\$|!?\[\[?|\]|#|https?://")
 _ESCAPED: Final = re.compile(PUNCTUATION)
 _WIKILINK: Final = re.compile(WIKILINK.replace(")*", ")*+"))
@@ -173,6 +173,7 @@ class _Scan:
         if name is None:
             return at + 1
         self._found.append(Token(at, TokenKind.TAG, False, name.group(), None, None))
+        self._free = name.end()  # a tag may follow a tag directly
         return name.end()
 
     def _url_end(self, at: int, length: int) -> int:
@@ -194,9 +195,7 @@ class _Scan:
             return at + 1
         end, name, title = target
         text = self._text[opener.inside : min(at, opener.inside + _MOST_TEXT)]
-        inner = [
-            token for token in self._found[opener.tokens :] if token[1] in {TokenKind.WIKILINK, TokenKind.MARKDOWN}
-        ]
+        inner = [token for token in self._found[opener.tokens :] if token[1] in _KEPT_INSIDE]
         self._found[opener.tokens :] = [] if opener.is_image else inner
         self._found.append(Token(opener.start, TokenKind.MARKDOWN, opener.is_image, name, text, title or None))
         if not opener.is_image:

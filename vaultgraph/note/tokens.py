@@ -32,7 +32,7 @@ _ESCAPE: Final = rf"\\{PUNCTUATION}"
 _LINK: Final = rf"!?\[{PLAIN_TEXT}\]{LINK_TAIL}"
 _TOKEN: Final = "|".join(
     (
-        rf"(?:\A|[{SPACE}]|{_ESCAPE})#{TAG_CHARS}+",
+        rf"(?:\A|[{SPACE}]|{_ESCAPE})(?:#{TAG_CHARS}+)+",
         _ESCAPE,
         "`[^`]+`",
         r"<!--(?:-?>|(?s:.*?)-->)",
@@ -44,7 +44,10 @@ _TOKEN: Final = "|".join(
         r"\n",
     )
 )
-_DIFFICULT: Final = r"``|\$[^$]*\$|\][^\[\]]*\]\(|<[^\[\]]*\]\(|\\\[[^\[\]]*\]\(|(?:[>\])`]|\\.)https?://"
+_DIFFICULT: Final = (
+    r"``|\$[^$]*\$|\][^\[\]]*\]\(|<[^\[\]]*\]\(|\\\[[^\[\]]*\]\(|(?:[>\])`]|\\.)https?://"
+    rf"|(?:[{SPACE}]|\\.)#[^\[\]]*\]\("  # a tag in a link's text
+)
 _DOUBTFUL: Final = r"``|\$|\]\(|://"  # literals, one of which every difficult text has: quickly looked for
 _COLUMNS: Final = pl.Schema(
     {
@@ -107,7 +110,7 @@ def _quick(frame: pl.DataFrame) -> pl.DataFrame:
     is_wiki = marks["is_wiki"] | marks["is_embed"]
     rest = found.filter(~is_wiki)
     kinds = [_wikilinks(found.filter(is_wiki)), *_links_and_addresses(rest), _tags(rest)]
-    return pl.concat(kinds).sort("order").select(_COLUMNS.names())
+    return pl.concat(kinds).sort("order", maintain_order=True).select(_COLUMNS.names())
 
 
 def _wikilinks(found: pl.DataFrame) -> pl.DataFrame:
@@ -141,8 +144,9 @@ def _links_and_addresses(found: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def _tags(found: pl.DataFrame) -> pl.DataFrame:
-    name = pl.col("raw").str.extract(rf"\A(?:[{SPACE}]|\\.)?#([^#]+)\z")
-    return _shaped(found.with_columns(name=name).drop_nulls("name"), TokenKind.TAG, name=pl.col("name"))
+    # a tag may follow a tag directly
+    names = pl.col("raw").str.extract(rf"\A(?:[{SPACE}]|\\.)?#([^#]+(?:#[^#]+)*)\z").str.split("#")
+    return _shaped(found.with_columns(name=names).drop_nulls("name").explode("name"), TokenKind.TAG, name=pl.col("name"))
 
 
 def _shaped(
