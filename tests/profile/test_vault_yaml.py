@@ -71,11 +71,17 @@ def test_our_own_keys_live_in_their_own_file(load):
     )
 
 
-def test_keys_without_effect_are_accepted_and_named(load):
-    text = "body: full\nstructure: {sections: {}}\nembed: {}\nexport:\nindexes: {Note: [title]}\n"
-    profile = load(text, "language: de\ninline_fields: true\ntasks: {label: Task, edge: HAS_TASK}\n")
-    assert profile.ignored_keys == ("body", "indexes", "embed", "structure", "language", "inline_fields", "tasks")
-    assert profile == Profile(ignored_keys=profile.ignored_keys)
+def test_keys_without_effect_are_read_and_named(load):
+    text = "body: full\ntext_indexes: {Note: [body]}\nembed: {Note: body}\nindexes: {Note: [title, {range: year}]}\n"
+    profile = load(text, "language: de\n")
+    assert profile == Profile(
+        body="full",
+        text_indexes={"Note": ("body",)},
+        embed={"Note": "body"},
+        indexes={"Note": ("title", "year")},
+        language="de",
+        ignored_keys=("body", "indexes", "text_indexes", "embed", "language"),
+    )
 
 
 def test_a_key_with_nothing_written_is_as_good_as_absent(load):
@@ -154,10 +160,6 @@ def test_broken_yaml_is_refused_with_its_line(load):
 @pytest.mark.parametrize("data", [b"a: 1\nb: \xff\n", b"a: \x00\n", b"a: 1\n---\nb: 2\n", b"a: " + b"[" * 20000])
 def test_bytes_that_are_no_yaml_text_are_refused_without_a_crash(load, data):
     assert refusal(load, data).code == "profile"
-
-
-def test_a_document_that_contains_itself_is_refused_by_shape(load):
-    assert "must be a string, not a mapping." in refusal(load, "types: &a {N: {x: *a}, M: [*a]}\n").message
 
 
 def test_an_error_in_our_own_file_names_it(load):

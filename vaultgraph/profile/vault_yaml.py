@@ -1,14 +1,24 @@
 """Reading a vault's configuration: `.kglite/vault.yaml` and `.kglite/vaultgraph.yaml` to a Profile.
 
 The first file has the keys of the public vault format, the second those of ours that other readers would refuse. An
-unknown key, version or shape is an error that says file, line, key and what is accepted. It does not read files itself.
+unknown key, version or shape is an error that says file, line, key and what is accepted. The larger keys have modules
+of their own (structure_yaml, links_yaml, labels_yaml, ontology_yaml). It does not read files itself.
 """
 
-import unicodedata
 from collections.abc import Callable
 from typing import Final, Literal, cast
 
-from vaultgraph.profile.settings import FolderNotes, Hub, Profile
+from vaultgraph.profile.labels_yaml import read_embedded, read_indexes, read_text_indexes, read_types
+from vaultgraph.profile.links_yaml import (
+    read_defaults,
+    read_heading_types,
+    read_hubs,
+    read_tables_of_export,
+    read_tag_labels,
+)
+from vaultgraph.profile.ontology_yaml import read_ontology
+from vaultgraph.profile.settings import FolderNotes, Profile, Reading, Tasks
+from vaultgraph.profile.structure_yaml import read_structure
 from vaultgraph.profile.yaml_tree import Entry, read_tree
 
 VAULT_FILE: Final = ".kglite/vault.yaml"
@@ -35,17 +45,8 @@ VAULT_KEYS: Final = (
     "export",
 )
 OWN_KEYS: Final = ("note_label", "canvas", "resolution", "language", "inline_fields", "tasks")
-TYPE_NAMES: Final = ("string", "int", "float", "bool", "date", "datetime", "list")
-MAPPINGS_WITHOUT_EFFECT: Final = (
-    "tag_labels",
-    "indexes",
-    "text_indexes",
-    "ontology",
-    "embed",
-    "structure",
-    "edge_defaults",
-    "export",
-)
+# Accepted, so that a vault written for another reader opens; nothing in this version goes by them.
+WITHOUT_EFFECT: Final = ("body", "indexes", "text_indexes", "embed", "language")
 
 
 def load_profile(root_reader: Callable[[str], bytes | None]) -> Profile:
@@ -55,21 +56,34 @@ def load_profile(root_reader: Callable[[str], bytes | None]) -> Profile:
         ProfileError: a file is refused; ``data`` has file, line and key.
     """
     vault = read_tree(VAULT_FILE, root_reader(VAULT_FILE))
-    own = read_tree(OWN_FILE, root_reader(OWN_FILE)).record(OWN_KEYS)
     stated = _without_nulls(_checked_version(vault))
-    own = _without_nulls(own)
+    own = read_tree(OWN_FILE, root_reader(OWN_FILE)).stated(OWN_KEYS)
     return Profile(
-        default_label=stated["default_label"].text() if "default_label" in stated else None,
+        default_label=stated["default_label"].name() if "default_label" in stated else None,
         label_from=_label_from(stated.get("label_from")),
         skip_dirs=stated["skip_dirs"].texts() if "skip_dirs" in stated else (),
         folder_notes=_folder_notes(stated.get("folder_notes")),
-        types=_types(stated.get("types")),
-        hubs=_hubs(stated.get("hubs")),
-        heading_edges=_types_by_heading(stated.get("heading_edges")),
-        note_label=own["note_label"].text() if "note_label" in own else "Note",
+        types=read_types(stated.get("types")),
+        hubs=read_hubs(stated.get("hubs")),
+        tag_labels=read_tag_labels(stated.get("tag_labels")),
+        heading_edges=read_heading_types(stated.get("heading_edges")),
+        edge_defaults=read_defaults(stated.get("edge_defaults")),
+        indexes=read_indexes(stated.get("indexes")),
+        text_indexes=read_text_indexes(stated.get("text_indexes")),
+        embed=read_embedded(stated.get("embed")),
+        edge_tables=read_tables_of_export(stated.get("export")),
+        ontology=read_ontology(stated.get("ontology")),
+        reading=Reading(
+            structure=read_structure(stated.get("structure")),
+            inline_fields=own["inline_fields"].boolean() if "inline_fields" in own else False,
+            tasks=_tasks(own.get("tasks")),
+        ),
+        body=stated["body"].string() if "body" in stated else None,
+        language=own["language"].text() if "language" in own else None,
+        note_label=own["note_label"].name() if "note_label" in own else "Note",
         canvas=own["canvas"].boolean() if "canvas" in own else True,
         resolution=_resolution(own.get("resolution")),
-        ignored_keys=(*_ignored_of_vault(stated), *_ignored_of_own(own)),
+        ignored_keys=tuple(key for key in WITHOUT_EFFECT if key in stated or key in own),
     )
 
 
@@ -106,65 +120,23 @@ def _resolution(entry: Entry | None) -> Literal["obsidian", "forgiving"]:
 def _folder_notes(entry: Entry | None) -> FolderNotes:
     if entry is None:
         return FolderNotes()
-    stated = _without_nulls(entry.record(("edge", "direction")))
+    stated = entry.stated(("edge", "direction"))
     default = FolderNotes()
     directions = ("child_to_parent", "parent_to_child")
     direction = stated["direction"].choice(directions) if "direction" in stated else default.direction
     return FolderNotes(
-        edge=stated["edge"].text() if "edge" in stated else default.edge,
+        edge=stated["edge"].name() if "edge" in stated else default.edge,
         direction=cast("Literal['child_to_parent', 'parent_to_child']", direction),
     )
 
 
-def _hubs(entry: Entry | None) -> dict[str, Hub]:
-    """Hubs by property key; what is not said makes the value a tag."""
-    hubs: dict[str, Hub] = {}
-    for key, described in (entry.mapping() if entry else {}).items():
-        stated = _without_nulls(described.record(("label", "edge", "case_insensitive")))
-        hubs[key] = Hub(
-            label=stated["label"].text() if "label" in stated else "Tag",
-            edge=stated["edge"].text() if "edge" in stated else "TAGGED",
-            case_insensitive=stated["case_insensitive"].boolean() if "case_insensitive" in stated else False,
-        )
-    return hubs
-
-
-def _types_by_heading(entry: Entry | None) -> dict[str, str]:
-    """Relationship types by heading, folded as headings are compared; two headings that fold alike are refused."""
-    edges: dict[str, str] = {}
-    for heading, type_name in (entry.mapping() if entry else {}).items():
-        folded = unicodedata.normalize("NFC", heading.strip()).casefold()
-        folded = unicodedata.normalize("NFC", folded)
-        if folded in edges:
-            type_name.refuse("is there already in other letter case. Keep one of them.")
-        edges[folded] = type_name.text()
-    return edges
-
-
-def _types(entry: Entry | None) -> dict[str, dict[str, str]]:
-    labels = (entry.mapping() if entry else {}).items()
-    return {
-        label: {key: declared.choice(TYPE_NAMES) for key, declared in properties.mapping().items()}
-        for label, properties in labels
-    }
-
-
-def _ignored_of_vault(stated: dict[str, Entry]) -> list[str]:
-    """Keys of the format that have no effect yet, once their shape is right."""
-    if "body" in stated:
-        stated["body"].text()
-    for name in MAPPINGS_WITHOUT_EFFECT:
-        if name in stated:
-            stated[name].mapping()
-    return [name for name in VAULT_KEYS if name in stated and name in {"body", *MAPPINGS_WITHOUT_EFFECT}]
-
-
-def _ignored_of_own(own: dict[str, Entry]) -> list[str]:
-    if "language" in own:
-        own["language"].text()
-    if "inline_fields" in own:
-        own["inline_fields"].boolean()
-    if "tasks" in own:
-        for entry in own["tasks"].record(("label", "edge")).values():
-            entry.text()
-    return [name for name in ("language", "inline_fields", "tasks") if name in own]
+def _tasks(entry: Entry | None) -> Tasks | None:
+    """`true` and an empty mapping are the defaults, `false` and nothing are off."""
+    if entry is None or (entry.is_boolean and not entry.boolean()):
+        return None
+    stated = {} if entry.is_boolean else entry.stated(("label", "edge"))
+    default = Tasks()
+    return Tasks(
+        label=stated["label"].name() if "label" in stated else default.label,
+        edge=stated["edge"].name() if "edge" in stated else default.edge,
+    )
