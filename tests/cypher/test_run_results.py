@@ -114,7 +114,7 @@ def test_problems_come_from_the_table_that_is_handed_in(graph):
         {"path": ["a.md"], "line": pl.Series([3], dtype=pl.Int32), "code": ["x"], "severity": ["warning"]}
     ).with_columns(message=pl.lit("text"))
     query = "CALL vault.problems() YIELD path, line MATCH (n {path: path}) RETURN n.path, line"
-    assert run_query(graph, query, tables={"vault.problems": frame}).rows == [("a.md", 3)]
+    assert run_query(graph, query, tables={"vault.problems": lambda: frame}).rows == [("a.md", 3)]
 
 
 def test_functions_and_procedures_list_themselves(graph):

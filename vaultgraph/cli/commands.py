@@ -19,8 +19,9 @@ from vaultgraph.cypher.tokens import split_tokens
 from vaultgraph.graph.schema import schema_of
 from vaultgraph.graph.store import load
 from vaultgraph.serve.cells import counted
-from vaultgraph.serve.problems import problem_summary, report_text, severity_counts
-from vaultgraph.vault.snapshot import Report
+from vaultgraph.serve.problems import problem_summary, severity_counts
+from vaultgraph.serve.report import report_data, report_text
+from vaultgraph.vault.tables import procedure_tables
 from vaultgraph.vault.vault import Vault, open_vault
 
 
@@ -108,21 +109,6 @@ def parse_parameter(text: str) -> tuple[str, Any]:
         return key, value
 
 
-def report_data(report: Report) -> dict[str, Any]:
-    """The report as JSON-ready data."""
-    return {
-        "files": report.files,
-        "notes": report.notes,
-        "nodes": report.nodes,
-        "relationships": report.relationships,
-        "labels": dict(report.labels),
-        "types": dict(report.types),
-        "counts": dict(report.counts),
-        "problem_counts": severity_counts(report.problems),
-        "problems": report.problems.select("path", "line", "code", "severity", "message").to_dicts(),
-    }
-
-
 def _opened(vault: str, cache: str | None) -> Vault:
     """The vault, built; it is left open for the process's life, and its cache is not written."""
     with progress_bar() as progress:
@@ -133,7 +119,8 @@ def _query(vault: str, text: str, parameters: dict[str, object], cache: str) -> 
     path = Path(vault)
     if path.suffix == ".kgl" and path.exists() and not path.is_dir():
         stored = load(path)
-        return run_query(stored.graph, text, parameters, schema=schema_of(stored.graph))
+        tables = procedure_tables(stored.records, stored.problems)
+        return run_query(stored.graph, text, parameters, schema=schema_of(stored.graph), tables=tables)
     with progress_bar() as progress:
         opened = open_vault(vault, cache_choice(cache), progress=progress)
     with opened:

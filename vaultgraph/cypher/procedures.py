@@ -14,8 +14,11 @@ from vaultgraph.cypher.functions import registry
 from vaultgraph.cypher.functions.aggregates import AGGREGATES
 from vaultgraph.graph.graph import Graph, label_counts
 
-Tables = Mapping[str, pl.DataFrame]
-"""Frames that belong to the snapshot and not to the graph, by procedure name (``vault.problems``)."""
+Tables = Mapping[str, Callable[[], pl.DataFrame]]
+"""What makes the frames that belong to the snapshot and not to the graph, by procedure name (``vault.problems``).
+
+Called only where a query calls the procedure.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +74,29 @@ PROBLEMS: Final = pl.Schema(
 )
 
 
-def _problems(_graph: Graph, tables: Tables) -> pl.DataFrame:
-    frame = tables.get("vault.problems")
-    if frame is None:
-        return PROBLEMS.to_frame()
-    return frame.select(pl.col(name).cast(dtype) for name, dtype in PROBLEMS.items())
+HEADINGS: Final = pl.Schema({"path": pl.String, "line": pl.Int64, "level": pl.Int64, "text": pl.String})
+LINKS: Final = pl.Schema(
+    {
+        "path": pl.String,
+        "line": pl.Int64,
+        "target": pl.String,  # as written, without anchor; "" is a link to the note itself
+        "anchor": pl.String,
+        "display": pl.String,
+        "is_embed": pl.Boolean,
+        "section": pl.String,
+        "property": pl.String,  # the frontmatter key it is written in
+    }
+)
+
+
+def _handed_in(name: str, schema: pl.Schema) -> Procedure:
+    """A procedure whose rows are the table ``name`` that the caller of the engine handed in; none without it."""
+
+    def rows(_graph: Graph, tables: Tables) -> pl.DataFrame:
+        make = tables.get(name)
+        return schema.to_frame() if make is None else make().select(pl.col(key).cast(schema[key]) for key in schema)
+
+    return Procedure(name, tuple(schema.names()), rows)
 
 
 def _functions(_graph: Graph, _tables: Tables) -> pl.DataFrame:
@@ -100,7 +121,9 @@ PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType(
             Procedure("db.relationshipTypes", ("relationshipType",), _types),
             Procedure("dbms.functions", ("name", "signature", "aggregating"), _functions),
             Procedure("dbms.procedures", ("name", "signature"), _procedures),
-            Procedure("vault.problems", tuple(PROBLEMS.names()), _problems),
+            _handed_in("vault.headings", HEADINGS),
+            _handed_in("vault.links", LINKS),
+            _handed_in("vault.problems", PROBLEMS),
         )
     }
 )

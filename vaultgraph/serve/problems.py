@@ -1,21 +1,26 @@
-"""The problems of a vault and the report of a build, as text.
+"""The problems of a vault as text: counts by severity, and a line each, grouped where a code has many.
 
-Shared by `rebuild_graph`, `graph_overview(problems: true)` and the command line's `check`; reads a Report only.
+Shared by `rebuild_graph`, `graph_overview(problems: true)` and the command line's `check`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 import polars as pl
 
 from vaultgraph.serve.cells import counted, one_line
-from vaultgraph.vault.snapshot import Report
 
 SEVERITIES: Final = ("error", "warning", "info")
-ALWAYS_COUNTED: Final = ("links", "dangling_links", "missing_attachments", "ambiguous_attachments")
-NOT_LISTED: Final = (*ALWAYS_COUNTED, "skipped_notes", "canvases")
+BY_TARGET: Final = ("unresolved-link", "missing-attachment")
+"""Codes whose problems are grouped by what the links ask for: their messages name it between quotation marks."""
 GROUP_FROM: Final = 20  # more problems of one code than this are grouped
 GROUP_SHOWN: Final = 5
+TARGETS_SHOWN: Final = 10
+PLACES_SHOWN: Final = 3
+ALL_OF_THEM: Final = (
+    "All of a code: CALL vault.problems() YIELD path, line, code, message WHERE code = '{}' RETURN path, line, message;"
+    " everything: vaultgraph check DIR --json"
+)
 
 
 def severity_counts(problems: pl.DataFrame) -> dict[str, int]:
@@ -31,52 +36,50 @@ def problem_summary(problems: pl.DataFrame) -> str:
 
 
 def problem_lines(problems: pl.DataFrame) -> Iterator[str]:
-    """Problems by severity, a line each; a code with many is grouped: its count, then the first few."""
+    """Problems by severity, `path:line code message` each.
+
+    A code with more than GROUP_FROM is grouped: its count, then a few; the last line then says how to see all.
+    """
+    grouped: str | None = None
     for severity in SEVERITIES:
         chosen = problems.filter(pl.col("severity") == severity)
         if chosen.height:
             yield f"{severity}s ({chosen.height:,}):"
-            yield from _of_severity(chosen)
+        for (code,), rows in chosen.group_by(["code"], maintain_order=True):
+            if rows.height <= GROUP_FROM:
+                yield from _listed(rows, f" {code}")
+                continue
+            grouped = grouped or str(code)
+            yield from _by_target(rows, str(code)) if code in BY_TARGET else _first(rows, str(code))
+    if grouped:
+        yield one_line(ALL_OF_THEM.format(grouped))
 
 
-def report_text(report: Report) -> str:
-    """Everything a build found: files, notes, nodes, relationships, links, what else there is any of, problems."""
-    lines = [
-        f"files scanned: {report.files:,}",
-        f"notes: {report.notes:,}{_beside_notes(report.counts)}",
-        f"nodes: {report.nodes:,} ({_with_counts(report.labels)})",
-        f"relationships: {report.relationships:,} ({_with_counts(report.types)})",
-    ]
-    others = sorted(name for name, count in report.counts.items() if count and name not in NOT_LISTED)
-    lines += [f"{name.replace('_', ' ')}: {report.counts.get(name, 0):,}" for name in (*ALWAYS_COUNTED, *others)]
-    spent = " · ".join(f"{name} {ms:.0f} ms" for name, ms in report.phases_ms.items() if ms >= 1)
-    origin = {"built": "built from the notes", "cache": "opened from the cache", "refreshed": "refreshed"}
-    lines.append(f"{origin[report.origin]}, {counted(report.parsed, 'file')} parsed{': ' + spent if spent else ''}")
-    if report.cache:
-        lines.append(f"cache: {report.cache}")
-    lines.append(f"problems: {problem_summary(report.problems)}")
-    return "\n".join([*lines, *problem_lines(report.problems)])
+def _listed(problems: pl.DataFrame, code: str = "", indent: str = "  ") -> Iterator[str]:
+    lines = problems.group_by("path", "line", "message", maintain_order=True).agg(times=pl.len())
+    for path, line, message, times in lines.iter_rows():
+        yield one_line(f"{indent}{_place(path, line)}{code} {message}" + (f" ×{times:,}" if times > 1 else ""))
 
 
-def _of_severity(problems: pl.DataFrame) -> Iterator[str]:
-    for (code,), chosen in problems.group_by(["code"], maintain_order=True):
-        is_grouped = chosen.height > GROUP_FROM
-        if is_grouped:
-            yield f"  {code} × {chosen.height:,}, the first {GROUP_SHOWN}:"
-        lines = chosen.group_by("path", "line", "message", maintain_order=True).agg(times=pl.len())
-        for path, line, message, times in lines.head(GROUP_SHOWN if is_grouped else GROUP_FROM).iter_rows():
-            place = path if line is None else f"{path}:{line}"
-            text = f"    {place} {message}" if is_grouped else f"  {place} {code} {message}"
-            yield one_line(text if times == 1 else f"{text} ×{times:,}")
+def _first(problems: pl.DataFrame, code: str) -> Iterator[str]:
+    yield f"  {code} × {problems.height:,}, the first {GROUP_SHOWN}:"
+    yield from _listed(problems.head(GROUP_SHOWN), indent="    ")
 
 
-def _beside_notes(counts: Mapping[str, int]) -> str:
-    """What is read beside the notes of the graph: "" or " (beside them 1 skipped by kg_skip, 1 canvas)"."""
-    skipped, canvases = counts.get("skipped_notes", 0), counts.get("canvases", 0)
-    parts = [f"{skipped:,} skipped by kg_skip"] if skipped else []
-    parts += [counted(canvases, "canvas", "canvases")] if canvases else []
-    return f" (beside them {', '.join(parts)})" if parts else ""
+def _by_target(problems: pl.DataFrame, code: str) -> Iterator[str]:
+    """What is asked for most, with the first places that do: "target: n links, from path:line, …"."""
+    targets = problems.group_by("message", maintain_order=True).agg(
+        links=pl.len(), paths=pl.col("path").head(PLACES_SHOWN), lines=pl.col("line").head(PLACES_SHOWN)
+    )
+    most = targets.sort("links", descending=True, maintain_order=True).head(TARGETS_SHOWN)
+    most = most.with_columns(target=pl.col("message").str.extract("(?s)'(.*)'").fill_null(pl.col("message")))
+    shown = f", the {most.height} most asked for of {targets.height:,}" if targets.height > most.height else ""
+    yield f"  {code} × {problems.height:,}, by target{shown}:"
+    for target, links, paths, lines in most.select("target", "links", "paths", "lines").iter_rows():
+        places = ", ".join(_place(path, line) for path, line in zip(paths, lines, strict=True))
+        more = ", …" if links > len(paths) else ""
+        yield one_line(f"    {target}: {counted(links, 'link')}, from {places}{more}")
 
 
-def _with_counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none"
+def _place(path: str, line: int | None) -> str:
+    return path if line is None else f"{path}:{line}"

@@ -11,8 +11,9 @@ from vaultgraph.serve.answers import Answer, text_answer
 from vaultgraph.serve.overview import freshness, overview_text
 from vaultgraph.serve.overview_detail import connections_text, types_text
 from vaultgraph.serve.payload import Format, RowPages, TextPages, fitting, reply_bytes
-from vaultgraph.serve.problems import problem_lines, problem_summary, report_text
+from vaultgraph.serve.problems import problem_lines, problem_summary
 from vaultgraph.serve.reference import reference_text
+from vaultgraph.serve.report import report_text
 from vaultgraph.serve.rows import ResultRows
 from vaultgraph.serve.session import Call
 from vaultgraph.vault.snapshot import Snapshot

@@ -24,6 +24,7 @@ from vaultgraph.graph.store import with_mtimes
 from vaultgraph.note.records import RecordTable, concat_records, content_hash, merge_records, without_paths
 from vaultgraph.profile.settings import Profile, Reading
 from vaultgraph.profile.vault_yaml import load_profile
+from vaultgraph.vault.guidance_files import Guided, read_guided
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
 
@@ -42,7 +43,7 @@ class State:
     ``inputs_hash`` covers what the graph was built from beside the notes: configuration, file list, links on disk.
     ``reading``: the part of the configuration by which the records were read. ``configuration``: the text of the
     configuration files by path. ``unread`` are the problems of files that could not be read: each refresh tries those
-    files again.
+    files again. ``guided``: skills and recipes, None when they were not looked at yet.
     """
 
     records: RecordTable
@@ -53,6 +54,7 @@ class State:
     reading: Reading
     configuration: Mapping[str, str]
     unread: tuple[Problem, ...] = ()
+    guided: Guided | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class Refreshed:
     state: State
     graph: Graph
     profile: Profile
+    guided: Guided
     changed: bool
     parsed: int
     phases_ms: dict[str, float]
@@ -125,7 +128,8 @@ def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progre
     """
     clock = _Clock()
     profile, configuration, outside = read_profile(root)
-    stamps = _with(scan(root, profile.skip_dirs), outside)
+    guided = read_guided(root, old.guided if old else None)
+    stamps = _with(scan(root, profile.skip_dirs), [*outside, *guided.problems])
     inputs_hash = _inputs_hash(configuration, stamps)
     clock.lap("stat")
     files = _read_by_build(stamps, profile)
@@ -146,8 +150,8 @@ def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progre
     graph = with_mtimes(built.graph, stamps)
     clock.lap("mtimes")
     trusted = _trusted(files, stamps.taken_ns, unread)
-    state = State(records, stamps, trusted, built, inputs_hash, profile.reading, configuration, unread)
-    return Refreshed(state, graph, profile, not same, parsed, clock.phases_ms)
+    state = State(records, stamps, trusted, built, inputs_hash, profile.reading, configuration, unread, guided)
+    return Refreshed(state, graph, profile, guided, not same, parsed, clock.phases_ms)
 
 
 def preload() -> None:

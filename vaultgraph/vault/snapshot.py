@@ -6,14 +6,18 @@ Immutable; vault/vault swaps one for the next by a single assignment, so queries
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from vaultgraph.files.stamps import Stamps
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.schema import Schema
+from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.settings import Profile
+
+if TYPE_CHECKING:
+    from vaultgraph.profile.guidance import Guidance
 
 Origin = Literal["built", "cache", "refreshed"]
 
@@ -24,7 +28,10 @@ class Report:
 
     ``labels`` and ``types``: names with counts, most first. ``counts``: dangling_links, missing_attachments and the
     like, also skipped_notes and canvases, which are read beside ``notes``. ``problems``: path, line, code, severity,
-    message. ``parsed``: files (notes, skipped ones and canvases too) read and parsed for this generation.
+    message. ``derived``: how many nodes were made from parts of notes, by kind of part; kinds without any are left out.
+    ``indexes``, ``text_indexes`` (label → properties) and ``embed`` (label → property): as declared; ``ignored_keys``:
+    of the configuration, without effect in this version. ``skills`` and ``recipes``: the names of the vault's own.
+    ``parsed``: files (notes, skipped ones and canvases too) read and parsed for this generation.
     ``phases_ms``: milliseconds by phase. ``cache``: one line about the cache file, None without one.
     """
 
@@ -35,6 +42,13 @@ class Report:
     labels: Mapping[str, int]
     types: Mapping[str, int]
     counts: Mapping[str, int]
+    derived: Mapping[str, int]
+    indexes: Mapping[str, tuple[str, ...]]
+    text_indexes: Mapping[str, tuple[str, ...]]
+    embed: Mapping[str, str]
+    ignored_keys: tuple[str, ...]
+    skills: tuple[str, ...]
+    recipes: tuple[str, ...]
     problems: pl.DataFrame
     phases_ms: Mapping[str, float]
     origin: Origin
@@ -46,14 +60,17 @@ class Report:
 class Snapshot:
     """One generation.
 
+    ``guidance``: the skills and recipes the vault carries, None where it has no files of either.
     ``stale`` is None while the snapshot is what the folder says, else "since <UTC time>: <reason>".
     """
 
     generation: int
     graph: Graph
     schema: Schema
+    records: RecordTable
     stamps: Stamps
     profile: Profile
+    guidance: "Guidance | None"
     report: Report
     built_at: datetime
     stale: str | None = None

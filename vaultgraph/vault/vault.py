@@ -20,12 +20,13 @@ from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.result import Result
 from vaultgraph.errors import BuildError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
-from vaultgraph.graph.graph import label_counts
 from vaultgraph.graph.schema import schema_of
 from vaultgraph.vault.cache import CacheChoice, CacheFile, choose_cache, load_cache, write_cache
 from vaultgraph.vault.refresh import Progress, Refreshed, State, preload, refresh
+from vaultgraph.vault.report import report_of
 from vaultgraph.vault.snapshot import Origin, Report, Snapshot
 from vaultgraph.vault.stamp_file import save_stamps, stamp_path
+from vaultgraph.vault.tables import procedure_tables
 from vaultgraph.vault.watch import Watcher, WatchMode
 
 RETRY_S: Final = 1.0  # a failed refresh is tried again by a call that comes this much later
@@ -157,7 +158,7 @@ class Vault:
         """
         snapshot = self.current()
         budget = budget_for(timeout_ms, cancelled)
-        tables = {"vault.problems": snapshot.problems}
+        tables = procedure_tables(snapshot.records, snapshot.problems)
         result = run_query(snapshot.graph, text, parameters, budget=budget, schema=snapshot.schema, tables=tables)
         return result, snapshot
 
@@ -262,7 +263,8 @@ class Vault:
         self._unsaved = self._unsaved or done.changed
         self._unstamped = self._unstamped or old is None or not old.trusted.equals(done.state.trusted)
         current = self._snapshot
-        if current and current.stale is None and not done.changed and old and _same_files(old, done.state):
+        is_same = not done.changed and old and _same_files(old, done.state) and old.guided == done.guided
+        if current and current.stale is None and is_same:
             return current
         generation = current.generation + 1 if current else 1
         self._snapshot = _snapshot(generation, done, origin, self._cache)
@@ -310,36 +312,16 @@ def _same_files(old: State, new: State) -> bool:
 def _snapshot(generation: int, done: Refreshed, origin: Origin, cache: CacheFile | None) -> Snapshot:
     start = time.perf_counter()
     schema = schema_of(done.graph)
-    phases = {**done.phases_ms, "schema": round((time.perf_counter() - start) * 1000, 2)}
-    types = {name: len(table.sources) for name, table in done.graph.relationships.items()}
+    schema_ms = round((time.perf_counter() - start) * 1000, 2)
     assert done.state.stamps is not None
-    stated = done.state.records.notes
-    others = {
-        "skipped_notes": int(stated["is_skipped"].sum()),
-        "canvases": int((stated["is_canvas"] & ~stated["is_skipped"]).sum()),
-    }
-    # Of files and notes the report has its own figures, which know of skipped ones.
-    counts = {name: count for name, count in done.state.built.counts.items() if name not in ("files", "notes")}
-    report = Report(
-        files=done.state.stamps.files.height,
-        notes=stated.height - sum(others.values()),
-        nodes=done.graph.node_count,
-        relationships=done.graph.relationship_count,
-        labels=label_counts(done.graph),
-        types=dict(sorted(types.items(), key=lambda item: (-item[1], item[0]))),
-        counts={**counts, **others},
-        problems=done.state.built.problems,
-        phases_ms=phases,
-        origin=origin,
-        parsed=done.parsed,
-        cache=cache.remark if cache else None,
-    )
     return Snapshot(
         generation=generation,
         graph=done.graph,
         schema=schema,
+        records=done.state.records,
         stamps=done.state.stamps,
         profile=done.profile,
-        report=report,
+        guidance=done.guided.guidance,
+        report=report_of(done, origin, cache.remark if cache else None, schema_ms),
         built_at=datetime.now(UTC),
     )

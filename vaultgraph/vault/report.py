@@ -1,0 +1,69 @@
+"""The report of one refresh: counts of what it found, and what the vault declares.
+
+Called when a snapshot is made; reads what building left and decides nothing. serve/report prints it.
+"""
+
+from typing import Final
+
+import polars as pl
+
+from vaultgraph.graph.graph import label_counts
+from vaultgraph.note.records import PieceKind, RecordTable
+from vaultgraph.vault.refresh import Refreshed
+from vaultgraph.vault.snapshot import Origin, Report
+
+PARTS: Final = {
+    PieceKind.SECTION: "sections",
+    PieceKind.CHUNK: "chunks",
+    PieceKind.CALLOUT: "callouts",
+    PieceKind.FENCE: "code fences",
+    PieceKind.LIST: "ordered lists",
+    PieceKind.STEP: "list steps",
+    PieceKind.ROW: "table rows",
+    PieceKind.TASK: "tasks",
+}
+"""What is counted of the parts of notes that become nodes."""
+
+
+def report_of(done: Refreshed, origin: Origin, cache: str | None, schema_ms: float) -> Report:
+    """The report; ``cache``: one line about the cache file, ``schema_ms``: what describing the graph took."""
+    graph, stated, profile, guidance = done.graph, done.state.records.notes, done.profile, done.guided.guidance
+    types = {name: len(table.sources) for name, table in graph.relationships.items()}
+    others = {
+        "skipped_notes": int(stated["is_skipped"].sum()),
+        "canvases": int((stated["is_canvas"] & ~stated["is_skipped"]).sum()),
+    }
+    # Of files and notes the report has its own figures, which know of skipped ones.
+    counts = {name: count for name, count in done.state.built.counts.items() if name not in ("files", "notes")}
+    assert done.state.stamps is not None
+    return Report(
+        files=done.state.stamps.files.height,
+        notes=stated.height - sum(others.values()),
+        nodes=graph.node_count,
+        relationships=graph.relationship_count,
+        labels=label_counts(graph),
+        types=dict(sorted(types.items(), key=lambda item: (-item[1], item[0]))),
+        counts={**counts, **others},
+        derived=_parts(done.state.records),
+        indexes=profile.indexes,
+        text_indexes=profile.text_indexes,
+        embed=profile.embed,
+        ignored_keys=profile.ignored_keys,
+        skills=tuple(skill.name for skill in guidance.skills) if guidance else (),
+        recipes=tuple(recipe.name for recipe in guidance.recipes) if guidance else (),
+        problems=done.state.built.problems,
+        phases_ms={**done.phases_ms, "schema": schema_ms},
+        origin=origin,
+        parsed=done.parsed,
+        cache=cache,
+    )
+
+
+def _parts(records: RecordTable) -> dict[str, int]:
+    """How many parts of notes became nodes, by kind."""
+    if not records.pieces.height:
+        return {}
+    skipped = records.notes.with_row_index("note").filter("is_skipped")["note"]
+    kinds = records.pieces.filter(~pl.col("note").is_in(skipped.implode()))["kind"].value_counts()
+    found = dict(kinds.iter_rows())
+    return {name: int(found[kind]) for kind, name in PARTS.items() if kind in found}

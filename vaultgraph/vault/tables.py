@@ -1,0 +1,29 @@
+"""The tables that belong to a vault beside its graph: problems, headings, and links as they are written.
+
+Handed to the query engine for the procedures of these names; a table is made only when a query calls its procedure. The
+same for a snapshot and for what is stored in a cache file.
+"""
+
+import polars as pl
+
+from vaultgraph.cypher.procedures import Tables
+from vaultgraph.note.records import RecordTable
+
+
+def procedure_tables(records: RecordTable, problems: pl.DataFrame) -> Tables:
+    """What makes the tables of `vault.problems`, `vault.headings` and `vault.links`.
+
+    Headings and links are those of the notes and canvases of the graph, in order of path and line.
+    """
+    return {
+        "vault.problems": lambda: problems,
+        "vault.headings": lambda: _with_paths(records.headings, records.notes),
+        "vault.links": lambda: _with_paths(records.links, records.notes),
+    }
+
+
+def _with_paths(rows: pl.DataFrame, notes: pl.DataFrame) -> pl.DataFrame:
+    """``rows`` of the notes that are in the graph, with ``path``; in order of path and line."""
+    listed = notes.select("path", "is_skipped").with_row_index("note")
+    kept = rows.join(listed, on="note", how="left", maintain_order="left").filter(~pl.col("is_skipped"))
+    return kept.sort("note", "line", maintain_order=True, nulls_last=True)
