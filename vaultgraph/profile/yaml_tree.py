@@ -67,8 +67,8 @@ class Entry:
             if not isinstance(key_node, yaml.ScalarNode):
                 Entry(self.file, self.key, line, key_node).refuse("has a key that is not text.")
             name = str(key_node.value)
-            shown = _shown(name)
-            entry = Entry(self.file, f"{self.key}.{shown}" if self.key else shown, line, value_node)
+            place = f"{self.key}.{shown(name)}" if self.key else shown(name)
+            entry = Entry(self.file, place, line, value_node)
             if name in entries:
                 entry.refuse("is written twice. Keep one of them.")
             entries[name] = entry
@@ -170,6 +170,14 @@ class Entry:
             self.refuse(f"must be a string, a number, true or false, not {self._shown_kind}.")
         return self.string()
 
+    def plain(self) -> object:
+        """The value as JSON has it: dicts, lists, scalars, None; as deep as ``MOST_DEPTH`` allows."""
+        if isinstance(self.node, yaml.MappingNode):
+            return {name: entry.plain() for name, entry in self.mapping().items()}
+        if isinstance(self.node, yaml.SequenceNode):
+            return [item.plain() for item in self.items()]
+        return None if self.is_null else self.scalar()
+
     @property
     def is_boolean(self) -> bool:
         """Whether ``true`` or ``false`` is written here."""
@@ -189,7 +197,7 @@ class Entry:
         """One of the words ``accepted``."""
         value = self.text()
         if value not in accepted:
-            self.refuse(f"is `{_shown(value)}`; use one of {', '.join(accepted)}.")
+            self.refuse(f"is `{shown(value)}`; use one of {', '.join(accepted)}.")
         return value
 
     @property
@@ -215,7 +223,7 @@ class Entry:
     @property
     def _shown_kind(self) -> str:
         if isinstance(self.node, yaml.ScalarNode) and self._kind != "nothing":
-            return f"{self._kind} (`{_shown(str(self.node.value))}`)"
+            return f"{self._kind} (`{shown(str(self.node.value))}`)"
         return self._kind
 
 
@@ -276,7 +284,7 @@ def _check_extent(file: str, root: yaml.Node) -> None:
             waiting.extend((item, depth + 1) for item in cast("Sequence[yaml.Node]", node.value))
 
 
-def _shown(value: str) -> str:
+def shown(value: str) -> str:
     """A value as messages show it: one line, not long."""
     plain = value if value.isprintable() else value.encode("unicode_escape").decode("ascii")
     return plain if len(plain) <= _MOST_SHOWN else plain[: _MOST_SHOWN - 1] + "…"
