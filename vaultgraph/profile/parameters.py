@@ -50,9 +50,8 @@ def read_parameters(front: Entry, entry: Entry | None, used: Set[str]) -> dict[s
 
 def _match(entry: Entry, used: Set[str], declared: Set[str]) -> None:
     if missing := sorted(used - declared):
-        entry.refuse(
-            f"must declare each $parameter of the query: {shown(', '.join(missing))} is missing in `parameters:`."
-        )
+        names = shown(", ".join(missing))
+        entry.refuse(f"must declare each $parameter of the query: {names} is missing in `parameters:`.")
     if unused := sorted(declared - used):
         entry.refuse(f"must declare only $parameters of the query: {shown(', '.join(unused))} is not used.")
 
