@@ -18,6 +18,7 @@ from vaultgraph.note.inline import TokenKind
 from vaultgraph.note.lines import IntArray
 from vaultgraph.note.links import link_rows, tag_rows
 from vaultgraph.note.patterns import WIKILINK
+from vaultgraph.note.pieces import Body, PieceTables, read_pieces, reads_pieces
 from vaultgraph.note.properties import Collector, Statements
 from vaultgraph.note.records import SCHEMAS, LinkSyntax, RecordTable, content_hash
 from vaultgraph.note.segments import find_segments
@@ -36,7 +37,6 @@ def read_notes(paths: Sequence[str], contents: Sequence[bytes], reading: Reading
     A path ending in ``.canvas`` (any case) is read as a JSON Canvas, every other one as a note. The tables are sorted
     by path, and within a note by line and position.
     """
-    del reading  # nothing is read beside yet
     order = sorted(range(len(paths)), key=paths.__getitem__)
     sorted_contents = [contents[position] for position in order]
     batch = _Batch([paths[position] for position in order], pl.Series("body", sorted_contents, dtype=pl.Binary))
@@ -50,7 +50,7 @@ def read_notes(paths: Sequence[str], contents: Sequence[bytes], reading: Reading
             _add_canvas(batch, note, data)
         else:
             _add_note(batch, note, data)
-    return _assembled(batch)
+    return _assembled(batch, reading if reading is not None and reads_pieces(reading) else None)
 
 
 @dataclass(slots=True)
@@ -136,9 +136,10 @@ def _scanned(batch: _Batch, bodies: pl.Series) -> pl.Series:
     return pl.concat([bodies, pl.Series("body", [text for *_, text in batch.cards], dtype=pl.String)])
 
 
-def _assembled(batch: _Batch) -> RecordTable:
+def _assembled(batch: _Batch, reading: Reading | None) -> RecordTable:
     bodies = _bodies(batch)
-    lines, segments = find_segments(_scanned(batch, bodies))
+    scanned = _scanned(batch, bodies)
+    lines, segments = find_segments(scanned)
     owners = np.array([*batch.owners, *(note for note, *_ in batch.cards)], dtype=np.uint32)
     is_canvas = np.arange(len(owners)) >= len(batch.owners)
     # a card is one string in its file: its lines are not lines of the file
@@ -160,6 +161,7 @@ def _assembled(batch: _Batch) -> RecordTable:
     in_note = ~pl.col("body").is_in(np.flatnonzero(is_canvas))
     headings = headings.filter(in_note)
     stated = batch.collector.statements()
+    beside = _beside(batch, scanned, headings, stated.skipped, reading) if reading is not None else None
     links = link_rows(pl.concat([_frontmatter_tokens(stated), tokens], how="diagonal") if stated.links else tokens)
     links = pl.concat([_card_links(batch), links], how="diagonal") if batch.card_links else links
     tags = pl.concat([_frontmatter_tags(stated), tag_rows(tokens).with_columns(is_inline=True)], how="diagonal")
@@ -170,10 +172,22 @@ def _assembled(batch: _Batch) -> RecordTable:
         tags=_shaped(tags, "tags", ["note", "line"]),
         headings=_shaped(headings, "headings"),
         blocks=_shaped(blocks.filter(in_note), "blocks"),
-        pieces=SCHEMAS["pieces"].to_frame(),
+        pieces=beside.pieces if beside is not None else SCHEMAS["pieces"].to_frame(),
         cells=SCHEMAS["cells"].to_frame(),
         problems=_problems(batch, stated),
     )
+
+
+def _beside(
+    batch: _Batch, scanned: pl.Series, headings: pl.DataFrame, skipped: Sequence[int], reading: Reading
+) -> PieceTables:
+    """The parts of the bodies of notes that are in the graph; their problems go to the batch."""
+    rows = zip(batch.owners, batch.body_lines, scanned, strict=False)  # cards follow the bodies
+    left_out = set(skipped)
+    bodies = [Body(note, line, text) for note, line, text in rows if note not in left_out]
+    found = read_pieces(bodies, headings, reading)
+    batch.problems += found.problems
+    return found
 
 
 _NOTHING: Final = pl.lit(None, dtype=pl.String)
