@@ -97,12 +97,26 @@ class NaiveVault:
             return None, 0, False, True
         key = folded(path)
         if is_relative or target.startswith("/") or mode == Mode.CANVAS:
-            return self.exact(key), 0, False, False
+            exact = self.exact(key)
+            return (None, 0, False, False) if exact is None else self.spelled(exact, False, path, folder)
         for rank in range(3):
             ends = [(name, file) for name, file in self.names(rank) if name == key or name.endswith(f"/{key}")]
             if ends:
-                return self.chosen(ends, key, folded(posixpath.join(folder, path)), mode)
+                return self.spelled(*self.chosen(ends, key, folded(posixpath.join(folder, path)), mode), path, folder)
         return (*self.by_other_names(key), False, False)
+
+    def spelled(self, file: int, is_ambiguous: bool, name: str, folder: str) -> tuple[int, int, bool, bool]:
+        """Of several files whose paths fold to one, that which is spelled as the link is, in the own folder first."""
+        twins = [twin for twin, path in enumerate(self.paths) if folded(path) == folded(self.paths[file])]
+
+        def place(twin: int) -> tuple[bool, bool]:
+            path = self.paths[twin]
+            is_spelled = f"/{path}".endswith((f"/{name}", f"/{name}.md"))
+            return not is_spelled, posixpath.dirname(path) != folder
+
+        best = min(twins, key=lambda twin: (place(twin), self.paths[twin]))
+        is_shared = len(twins) > 1 and (place(best)[0] or sum(place(twin) == place(best) for twin in twins) > 1)
+        return best, 0, is_ambiguous or is_shared, False
 
     def exact(self, key: str) -> int | None:
         """The file whose whole path is ``key``."""
@@ -112,16 +126,19 @@ class NaiveVault:
                 return min(files, key=self.order)
         return None
 
-    def chosen(self, ends: list[tuple[str, int]], key: str, own_key: str, mode: Mode) -> tuple[int, int, bool, bool]:
-        """Of several files with the name: whole path, own folder, shortest."""
+    def chosen(self, ends: list[tuple[str, int]], key: str, own_key: str, mode: Mode) -> tuple[int, bool]:
+        """Of several files with the name: whole path, own folder, shortest; the own folder first for what is no note,
+        and for Markdown links."""
         whole = [file for name, file in ends if name == key]
         own = [file for name, file in ends if name == own_key]
-        is_shared = len(ends) > 1
-        order = [(own, False), (whole, False)] if mode == Mode.MARKDOWN else [(whole, False), (own, is_shared)]
+        best = min((file for _, file in ends), key=self.order)
+        is_shared = len({folded(self.paths[file]) for _, file in ends}) > 1
+        is_plain = mode == Mode.MARKDOWN or best >= self.note_count
+        order = [(own, False), (whole, False)] if is_plain else [(whole, False), (own, is_shared)]
         for files, is_ambiguous in order:
             if files:
-                return min(files, key=self.order), 0, is_ambiguous, False
-        return min((file for _, file in ends), key=self.order), 0, is_shared, False
+                return min(files, key=self.order), is_ambiguous
+        return best, is_shared
 
     def by_other_names(self, key: str) -> tuple[int | None, int]:
         """Alias, title, slug."""

@@ -45,15 +45,17 @@ def resolve(asked: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> 
     String (the target as a vault path where it is relative, else as written) and key String (the folded name).
     """
     names = _names(asked["target"].unique())
-    full = _full_keys(catalogue)
+    full, twins = _full_keys(catalogue), _twins(catalogue)
     whole = full.sort("rank", "place").unique("key", keep="first", maintain_order=True).select("key", "file", "rank")
-    known = _known_names(names, full, whole, called)
+    known = _known_names(names, full, whole, called, twins)
     rows = asked.join(known, on="target", how="left", maintain_order="left").with_row_index("at")
-    found = _found(rows)
+    found = _found(rows, catalogue.note_count)
     if (crowded := found.filter("is_crowded")).height:
-        found = found.update(_beside(crowded, whole), on="at")
+        found = found.update(_beside(crowded, whole, catalogue.note_count), on="at")
     if (relative := rows.filter("is_relative")).height:
         found = found.update(_relative(relative, whole), on="at", include_nulls=True)
+    if twins.height:
+        found = found.update(_spelled(found, twins), on="at")
     return found.select("file", "via", "is_ambiguous", "is_outside", "name", "key")
 
 
@@ -155,20 +157,33 @@ def _linked(files: pl.DataFrame, aliases: pl.DataFrame) -> pl.DataFrame:
     ).select(files.columns)
 
 
-def _known_names(names: pl.DataFrame, full: pl.DataFrame, whole: pl.DataFrame, called: pl.DataFrame) -> pl.DataFrame:
+def _twins(catalogue: Catalogue) -> pl.DataFrame:
+    """Files whose paths differ only by case or composition: (file, first, path, folder); ``first`` stands for them."""
+    files = catalogue.files
+    rows = files["key"].is_duplicated().arg_true().cast(pl.Int64)
+    if not len(rows):
+        return pl.DataFrame(schema={"file": pl.Int64, "first": pl.Int64, "path": pl.String, "folder": pl.String})
+    twins = files[rows].select("key", "path", "folder", file=rows)
+    return twins.select("file", "path", "folder", first=pl.col("file").min().over("key"))
+
+
+def _known_names(
+    names: pl.DataFrame, full: pl.DataFrame, whole: pl.DataFrame, called: pl.DataFrame, twins: pl.DataFrame
+) -> pl.DataFrame:
     """``names`` with what they mean from anywhere: exact, exact_rank, far, far_rank, candidates, other, how."""
     keys = names.filter(~pl.col("is_rooted") & ~pl.col("is_relative"))["key"].unique()
-    suffixes = _suffix_keys(full, keys)
+    suffixes = _suffix_keys(full, keys, twins)
     rows = names.join(whole.rename({"file": "exact", "rank": "exact_rank"}), on="key", how="left")
     rows = rows.join(suffixes.rename({"file": "far", "rank": "far_rank"}), on="key", how="left")
     unknown = rows.filter(pl.col("far").is_null())["key"].unique()
     return rows.join(_other_matches(unknown, called), on="key", how="left")
 
 
-def _suffix_keys(full: pl.DataFrame, keys: pl.Series) -> pl.DataFrame:
+def _suffix_keys(full: pl.DataFrame, keys: pl.Series, twins: pl.DataFrame) -> pl.DataFrame:
     """For each of ``keys``, the best file whose path ends with it: (key, rank, file, candidates).
 
-    Best: lowest rank, then shortest path, then first path. ``candidates`` counts distinct files of that rank.
+    Best: lowest rank, then shortest path, then first path. ``candidates`` counts distinct files of that rank; twins
+    are one.
     """
     asked = pl.DataFrame({"key": keys, "name": last_part(keys)}).with_columns(
         depth=pl.col("key").str.count_matches("/", literal=True)
@@ -187,6 +202,9 @@ def _suffix_keys(full: pl.DataFrame, keys: pl.Series) -> pl.DataFrame:
     # A symlinked file is found under several paths; it is one candidate.
     found = pl.concat(frames).sort("rank", "place").unique(["key", "rank", "file"], keep="first", maintain_order=True)
     best = found.unique("key", keep="first", maintain_order=True).select("key", "rank", "file")
+    if twins.height:
+        first = found["file"].replace(twins["file"], twins["first"])
+        found = found.with_columns(file=first).unique(["key", "rank", "file"])
     counts = found.group_by("key", "rank").len("candidates")
     return best.join(counts, on=["key", "rank"], how="left")
 
@@ -204,7 +222,7 @@ def _other_matches(keys: pl.Series, called: pl.DataFrame) -> pl.DataFrame:
     return single.sort("key", "via").unique("key", keep="first").select("key", "other", how="via")
 
 
-def _found(rows: pl.DataFrame) -> pl.DataFrame:
+def _found(rows: pl.DataFrame, note_count: int) -> pl.DataFrame:
     """Rows resolved as far as a name goes without its place: file, via, is_ambiguous, and is_crowded where the
     source's own folder still decides."""
     is_fixed = pl.col("is_rooted") | (pl.col("mode") == Mode.CANVAS)
@@ -213,26 +231,53 @@ def _found(rows: pl.DataFrame) -> pl.DataFrame:
     far = pl.when(~is_fixed).then("far")
     other = pl.when(~is_fixed & pl.col("far").is_null()).then("other")
     is_crowded = ~is_fixed & ~pl.col("is_outside") & (pl.col("candidates").fill_null(0) > 1)
-    is_wiki = pl.col("mode") == Mode.WIKI
+    # For a wikilink to a note, a whole path from the top goes before the source's own folder.
+    is_settled = exact.is_not_null() & (pl.col("mode") == Mode.WIKI) & (pl.col("far") < note_count)
     return rows.with_columns(
         file=pl.when(~pl.col("is_outside")).then(pl.coalesce(exact, far, other)),
         via=pl.when(other.is_not_null() & ~pl.col("is_outside")).then("how").otherwise(Via.EXACT.value).cast(pl.UInt8),
         is_ambiguous=is_crowded & exact.is_null(),
-        is_crowded=is_crowded & (exact.is_null() | ~is_wiki),
+        is_crowded=is_crowded & ~is_settled,
     )
 
 
-def _beside(crowded: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
+def _beside(crowded: pl.DataFrame, whole: pl.DataFrame, note_count: int) -> pl.DataFrame:
     """Names of several files that one in the source's own folder has: (at, file, is_ambiguous).
 
-    A Markdown link means that file; a wikilink only prefers it, so its name stays ambiguous.
+    A Markdown link, and every link to a file that is no note, means that file; a wikilink to a note only prefers it,
+    so its name stays ambiguous.
     """
     keys = fold(crowded["folder"])
     rows = crowded.select(
         "at", "mode", "far_rank", own_key=pl.when(keys == "").then("key").otherwise(keys + "/" + pl.col("key"))
     )
     own = rows.join(whole, left_on="own_key", right_on="key").filter(pl.col("rank") == pl.col("far_rank"))
-    return own.select("at", "file", is_ambiguous=pl.col("mode") == Mode.WIKI)
+    return own.select("at", "file", is_ambiguous=(pl.col("mode") == Mode.WIKI) & (pl.col("file") < note_count))
+
+
+def _spelled(found: pl.DataFrame, twins: pl.DataFrame) -> pl.DataFrame:
+    """Rows that lead to one of several twins: (at, file, is_ambiguous), the one that is spelled as the link is.
+
+    Of several such, the one in the source's own folder; where that does not decide either, the name is ambiguous.
+    """
+    met = found.filter(pl.col("via") == Via.EXACT.value).select("at", "file", "name", "is_ambiguous", source="folder")
+    met = met.join(twins.select("file", "first"), on="file").select("at", "first", "name", "is_ambiguous", "source")
+    rows = met.join(twins, on="first").with_columns(
+        name=pl.lit("/") + pl.col("name"), path=pl.lit("/") + pl.col("path")
+    )
+    bare = pl.col("path").str.replace(r"\.[mM][dD]\z", "")
+    rows = rows.with_columns(
+        is_spelled=pl.col("path").str.ends_with(pl.col("name")) | bare.str.ends_with(pl.col("name")),
+        is_own=pl.col("folder") == pl.col("source"),
+    )
+    order = ["at", "is_spelled", "is_own", "path"]
+    best = rows.sort(order, descending=[False, True, True, False]).with_columns(
+        rivals=pl.len().over("at", "is_spelled", "is_own")
+    )
+    best = best.unique("at", keep="first", maintain_order=True)
+    return best.select(
+        "at", "file", is_ambiguous=pl.col("is_ambiguous") | ~pl.col("is_spelled") | (pl.col("rivals") > 1)
+    )
 
 
 def _relative(relative: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
