@@ -60,6 +60,11 @@ OTHER_TYPE_NAMES: Final[Mapping[str, PropertyType]] = {
     "bool": "boolean",
     "timestamp": "datetime",
     "array": "list",
+    "int64": "integer",
+    "i64": "integer",
+    "float64": "float",
+    "f64": "float",
+    "uniqueid": "any",
 }
 MOST_CLASSES: Final = 1000  # of nodes, and of relationships
 MOST_DEPTH: Final = 50  # classes above a class
