@@ -9,6 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 
+class CanvasError(Exception):
+    """The file is not a JSON Canvas; ``line`` is the 1-based line that shows it, None where it is the whole."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
 @dataclass(frozen=True, slots=True)
 class Canvas:
     """Cards in file order, each with its 1-based line of the file (1 where it cannot be told)."""
@@ -21,18 +29,22 @@ class Canvas:
 def read_canvas(text: str) -> Canvas:
     """The cards of a canvas.
 
-    Raises: ValueError with the reason when it is not JSON Canvas.
+    Raises: CanvasError with the reason and the line when it is not JSON Canvas.
     """
     canvas = Canvas()
     if not text.strip():
         return canvas  # Obsidian writes an empty file for a canvas without cards
     try:
         document: Any = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise CanvasError(f"{error.msg} (column {error.colno})", error.lineno) from None
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise CanvasError("nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise CanvasError(str(error)) from None
     nodes: Any = cast("dict[str, Any]", document).get("nodes", []) if isinstance(document, dict) else None
     if not isinstance(nodes, list):
-        raise ValueError("no list of nodes")
+        raise CanvasError("no list of nodes", 1)
     lines = _CardLines(text)
     # row loop: the cards of one canvas
     for node in cast("list[Any]", nodes):

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from vaultgraph.note.canvas import read_canvas
+from vaultgraph.note.canvas import CanvasError, read_canvas
 from vaultgraph.note.frontmatter import FrontmatterError, front_of
 from vaultgraph.note.inline import TokenKind
 from vaultgraph.note.lines import IntArray
@@ -110,8 +110,8 @@ def _add_note(batch: _Batch, note: int, data: bytes) -> None:
 def _add_canvas(batch: _Batch, note: int, data: bytes) -> None:
     try:
         canvas = read_canvas(data.removeprefix(_BOM).decode())
-    except ValueError as error:
-        batch.add_problem(note, None, "bad-canvas", f"the file is not a JSON Canvas: {error}")
+    except CanvasError as error:
+        batch.add_problem(note, error.line, "bad-canvas", f"the file is not a JSON Canvas: {error}")
         return
     batch.card_links += [(note, line, LinkSyntax.CANVAS, path, anchor) for path, anchor, line in canvas.files]
     batch.card_links += [(note, line, LinkSyntax.URL, address, None) for address, line in canvas.addresses]
