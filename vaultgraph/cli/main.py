@@ -1,7 +1,8 @@
 """The command line: options, and exit codes.
 
-`vaultgraph --vault DIR` serves; `build`, `check`, `status` and `query` answer and exit. Bad flags exit 2, what cannot
-be done exits 1, each with one line that says what to do. The work is in serving and commands, imported when needed.
+`vaultgraph --vault DIR` serves; `build`, `check`, `status`, `query` and the commands of vault_commands answer and exit.
+Bad flags exit 2, what cannot be done exits 1, each with one line that says what to do. The work is in serving and
+commands, imported when needed.
 """
 
 import io
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 import click
 
 from vaultgraph import __version__
+from vaultgraph.cli.vault_commands import add_vault_commands
 from vaultgraph.errors import VaultgraphError
 
 _VAULT_CACHE = click.option(
@@ -108,6 +110,9 @@ def query(
     if not all(map(_is_text, (text, *params))):
         raise click.UsageError("The query or a --param is not valid UTF-8.")
     context.exit(run_query_command(vault, text, shape, params, cache))
+
+
+add_vault_commands(cli)
 
 
 def _is_text(argument: str) -> bool:

@@ -5,7 +5,7 @@ Used by the file operations. What is spelled as on disk always wins; after it on
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +21,8 @@ from vaultgraph.vault.snapshot import Snapshot
 SHOWN: Final = 10  # candidates
 NEAREST: Final = 3
 MOST_SHOWN: Final = 200  # characters of a name in a message
+Names = Callable[[], Snapshot | None]
+"""Gives the snapshot that knows what notes are called; None while there is no graph."""
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.\-]*://|//|data:|www\.", re.IGNORECASE)
 
 
@@ -72,29 +74,35 @@ def find_file(session: Session, text: str) -> tuple[VaultRoot, str, Written]:
             "graph_overview show what there is.",
             {"name": "file_path", "reason": "empty"},
         )
+    path, meant = file_called(root, lambda: _snapshot(session), text)
+    return root, path, meant
+
+
+def file_called(root: VaultRoot, names: Names, text: str) -> tuple[str, Written]:
+    """As ``find_file``, for a ``text`` that is not empty; ``names`` is asked only where no file is spelled so."""
     try:
-        return root, _file_at(root, text), Written(text)
+        return _file_at(root, text), Written(text)
     except MissingFileError as error:
         if is_address(text):
             raise MissingFileError(f"{short(text)}: is a web address; only files of the vault are read.") from None
         missing = error
     except PathEscapeError:  # no path, but maybe the title of a note, such as `C: an introduction`
-        found = _titled(session, text)
+        found = _titled(names, text)
         if not found:
             raise
-        return root, _only(found, text), Written(text)
+        return _only(found, text), Written(text)
     meant = written(text)
     if not meant.name:
         raise missing
     if meant.name != text:
         try:
-            return root, _file_at(root, meant.name), meant
+            return _file_at(root, meant.name), meant
         except MissingFileError:
             pass
-    found = _called(session, root, meant.name)
+    found = _called(names, root, meant.name)
     if not found:
-        raise _with_nearest(session, missing, meant.name)
-    return root, _only(found, text), meant
+        raise _with_nearest(names, missing, meant.name)
+    return _only(found, text), meant
 
 
 def find_folder(root: VaultRoot, text: str) -> str:
@@ -131,19 +139,19 @@ def _file_at(root: VaultRoot, path: str) -> str:
     return askable(status.path)
 
 
-def _called(session: Session, root: VaultRoot, name: str) -> list[str]:
+def _called(names: Names, root: VaultRoot, name: str) -> list[str]:
     """Files whose path is ``name`` in another letter case, else notes called so, else files and folders that end so."""
     files = paths_called(root, name)
     folded = fold(name.strip("/"))
     if any(fold(path) in (folded, f"{folded}.md") for path in files):
         return files
-    if found := _titled(session, name):
+    if found := _titled(names, name):
         return found
     return files or [_file_at(root, askable(path)) for path in paths_called(root, name, folders=True)]
 
 
-def _titled(session: Session, name: str) -> list[str]:
-    snapshot = _snapshot(session)
+def _titled(names: Names, name: str) -> list[str]:
+    snapshot = names()
     return notes_named(snapshot, name) if snapshot else []
 
 
@@ -165,9 +173,9 @@ def _only(found: Sequence[str], text: str, argument: str = "file_path", kind: st
     )
 
 
-def _with_nearest(session: Session, missing: MissingFileError, name: str) -> MissingFileError:
+def _with_nearest(names: Names, missing: MissingFileError, name: str) -> MissingFileError:
     """The error with the paths of the notes whose names are like ``name`` too."""
-    snapshot = _snapshot(session)
+    snapshot = names()
     known = names_of_notes(snapshot) if snapshot else {}
     close = difflib.get_close_matches(name.casefold().removesuffix(".md"), list(known), n=NEAREST, cutoff=0.7)
     nearest = list(dict.fromkeys([*missing.data["nearest"], *(known[key] for key in close)]))[:NEAREST]

@@ -44,11 +44,14 @@ PATH, NULL. A property may hold another type in another note: valueType(n.key) t
 date('2026-05-01') + duration('P7D'), n.created.year, date.truncate('month', n.date).""",
     "procedures": """\
 CALL vault.problems() YIELD path, line, code, severity, message: what the last build found faulty.
+CALL vault.headings() YIELD path, line, level, text: the headings of all notes.
+CALL vault.links() YIELD path, line, target, anchor, display, is_embed, section, property: links as they are written.
 CALL db.labels(), db.relationshipTypes(), db.propertyKeys(), dbms.functions(), dbms.procedures().
 Always with YIELD when more clauses follow.""",
     "examples": """\
 Backlinks: MATCH (n:Note)-[r:LINKS_TO]->(m {path: 'A.md'}) RETURN n.path, r.line
-Orphans: MATCH (n:Note) WHERE NOT (n)--(:Note) RETURN n.path LIMIT 20
+Orphans: MATCH (n:Note) WHERE NOT EXISTS { (n)<-[r]-(m) WHERE r.line IS NOT NULL AND m <> n } RETURN n.path LIMIT 20
+Outline: CALL vault.headings() YIELD path, line, level, text WHERE path = 'A.md' RETURN level, text, line
 Tag counts: MATCH (n:Note)-[:TAGGED]->(t:Tag) RETURN t.title, count(n) AS notes ORDER BY notes DESC LIMIT 10
 Dangling links: MATCH (n)-[r:LINKS_TO]->(c:Concept) WHERE c._provisional RETURN n.path, r.line, c.title
 Text: MATCH (n:Note) WHERE toLower(n.body) CONTAINS 'tide' RETURN n.path LIMIT 10 (grep is quicker for lines)""",

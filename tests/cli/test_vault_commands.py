@@ -1,0 +1,195 @@
+"""links, backlinks, unresolved, orphans, deadends, outline, tags: what they list, and how notes are named."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from vaultgraph.cli.vault_commands import command_query
+from vaultgraph.cli.vault_queries import QUERIES
+from vaultgraph.cypher.query import run_query
+
+NOTES = {
+    "Home.md": "---\ntags: [hub, area/home]\nup: '[[Plan]]'\n---\n# Home\n[[Plan]] [[Plan#Steps|steps]]\n![[map.png]]\n"
+    "[[Nowhere]] and [[Nowhere]]\n\n[[Nowhere]] #hub\n\n## Later\n\n[[nowhere|again]] ![[lost.png]]\n",
+    "sub/Plan.md": "---\naliases: [The Plan, scheme]\n---\n# Plan\n\n## Steps\n\n```\n# no heading\n```\n\n### Third\n[[Plan]]\n",
+    "Alone.md": "no links, https://example.org, [[Alone]]",
+    "Mute.md": "nothing at all",
+    "From canvas.md": "![[Home]]",
+    "Board.canvas": '{"nodes": [{"id": "1", "type": "file", "file": "Mute.md"}], "edges": []}',
+    "map.png": b"\x89PNG\r\n\x1a\n",
+    "Hidden.md": "---\nkg_skip: true\n---\n# Hidden\n[[Mute]]",
+}
+
+
+@pytest.fixture
+def listed(vaultgraph, write):
+    """The rows of a command on the vault above, as JSON gives them."""
+    folder = write(NOTES)
+
+    def run(name, *arguments):
+        done = vaultgraph(name, folder, *arguments, "--format", "json")
+        assert done.code == 0, done.err
+        return json.loads(done.out)
+
+    return run
+
+
+def test_links_are_in_order_of_line_and_say_what_is_not_there(listed):
+    rows = listed("links", "Home")
+    assert [(row["line"], row["type"], row["target"], row["anchor"], row["resolved"]) for row in rows] == [
+        (3, "UP", "sub/Plan.md", None, True),
+        (6, "LINKS_TO", "sub/Plan.md", None, True),
+        (6, "LINKS_TO", "sub/Plan.md", "Steps", True),
+        (7, "HAS_IMAGE", "map.png", None, True),
+        (8, "LINKS_TO", "Nowhere", None, False),
+        (14, "LINKS_TO", "Nowhere", None, False),
+        (14, "HAS_IMAGE", "lost.png", None, False),
+    ]
+
+
+def test_backlinks_are_links_embeds_and_properties_by_path_and_line(listed):
+    rows = listed("backlinks", "Plan")
+    assert [(row["path"], row["line"], row["type"]) for row in rows] == [
+        ("Home.md", 3, "UP"),
+        ("Home.md", 6, "LINKS_TO"),
+        ("Home.md", 6, "LINKS_TO"),
+        ("sub/Plan.md", 13, "LINKS_TO"),
+    ]
+    assert [row["type"] for row in listed("backlinks", "Home")] == ["EMBEDS"]
+
+
+def test_unresolved_names_every_source_by_path_and_line(listed):
+    assert listed("unresolved") == [
+        {"target": "Nowhere", "links": 4, "sources": ["Home.md:14", "Home.md:8"]},
+        {"target": "lost.png", "links": 1, "sources": ["Home.md:14"]},
+    ]
+
+
+def test_orphans_have_no_link_from_another_file(listed):
+    # A link to itself, a folder, a tag or a link from a note that is not in the graph save no note; a canvas does.
+    assert [row["path"] for row in listed("orphans")] == ["Alone.md", "From canvas.md"]
+
+
+def test_deadends_lead_nowhere_in_the_vault(listed):
+    assert [row["path"] for row in listed("deadends")] == ["Mute.md"]
+
+
+def test_an_outline_has_headings_with_level_and_line_and_no_code(listed):
+    assert listed("outline", "Plan") == [
+        {"level": 1, "text": "Plan", "line": 4},
+        {"level": 2, "text": "Steps", "line": 6},
+        {"level": 3, "text": "Third", "line": 12},
+    ]
+
+
+def test_tags_of_the_vault_count_notes_and_those_of_a_note_have_lines(listed):
+    assert listed("tags") == [{"tag": "#area/home", "notes": 1}, {"tag": "#hub", "notes": 1}]
+    assert listed("tags", "Home") == [{"tag": "#area/home", "line": 2}, {"tag": "#hub", "line": 2}]
+    assert listed("tags", "Mute") == []
+
+
+@pytest.mark.parametrize(
+    "name", ["Plan", "plan.md", "sub/Plan", "SUB/plan.md", "the plan", "[[scheme|x]]", "[[Plan#Steps]]"]
+)
+def test_a_note_is_named_as_a_link_would_name_it(listed, name):
+    assert [row["text"] for row in listed("outline", name)] == ["Plan", "Steps", "Third"]
+
+
+def test_a_canvas_has_links_too(listed):
+    assert [row["target"] for row in listed("links", "Board.canvas")] == ["Mute.md"]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("Plann", "Plann: there is no such note. Did you mean sub/Plan.md?"),
+        ("zzzzzz", "zzzzzz: there is no such note. Name it by its path, name, title or alias."),
+        ("map.png", "map.png: is not a note."),
+        ("Hidden", "Hidden.md: is not in the graph"),
+        (" ", "NOTE is empty"),
+        ("../x", "../x"),
+    ],
+)
+def test_a_name_that_means_no_note_says_so_in_one_line(vaultgraph, write, name, says):
+    done = vaultgraph("links", write(NOTES), name)
+    assert done.code == 1
+    assert done.out == ""
+    assert done.err.startswith("vaultgraph: ")
+    assert says in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_name_of_several_notes_lists_their_paths(vaultgraph, write):
+    folder = write({"a/Twin.md": "1", "b/Twin.md": "2"})
+    done = vaultgraph("backlinks", folder, "Twin")
+    assert done.code == 1
+    assert "2 notes are called `Twin`" in done.err
+    assert "  a/Twin.md\n  b/Twin.md\n" in done.err
+
+
+def test_formats_and_the_total(vaultgraph, write):
+    folder = write(NOTES)
+    rows = list(csv.reader(io.StringIO(vaultgraph("orphans", folder, "--format", "csv").out)))
+    assert rows == [["path"], ["Alone.md"], ["From canvas.md"]]
+    assert vaultgraph("orphans", folder).out.splitlines()[-1] == "2 rows"
+    for name, count in (("orphans", "2"), ("unresolved", "2"), ("tags", "2"), ("deadends", "1")):
+        assert vaultgraph(name, folder, "--total").out == f"{count}\n"
+    assert vaultgraph("outline", folder, "Mute", "--total").out == "0\n"
+
+
+def test_no_command_warns_of_names_the_vault_lacks(vaultgraph, write):
+    folder = write({"A.md": "a"})
+    for name in ("unresolved", "orphans", "deadends", "tags"):
+        done = vaultgraph(name, folder)
+        assert (done.code, done.err) == (0, "")
+
+
+def test_a_renamed_note_label_is_asked_for(vaultgraph, write):
+    folder = write({"A.md": "[[A]]", ".kglite/vaultgraph.yaml": "note_label: My page\n"})
+    assert json.loads(vaultgraph("orphans", folder, "--format", "json").out) == [{"path": "A.md"}]
+
+
+def test_flags_that_make_no_sense_exit_2(vaultgraph, write):
+    folder = write(NOTES)
+    assert vaultgraph("orphans", folder, "Home").code == 2
+    assert vaultgraph("links", folder).code == 2
+    assert vaultgraph("tags", folder, "--format", "yaml").code == 2
+    assert vaultgraph("links", folder / "none", "x").code == 1
+
+
+@pytest.fixture(scope="module")
+def parted(make_graph):
+    """A note with a section that another note links to; the section's own relationship has no line."""
+    nodes = [
+        (("Note",), {"path": "A.md", "id": "A", "title": "A"}),
+        (("Note",), {"path": "B.md", "id": "B", "title": "B"}),
+        (("Note",), {"path": "C.md", "id": "C", "title": "C"}),
+        (("Section",), {"id": "A#S", "note_id": "A", "title": "S", "_provisional": None, "missing": None}),
+        (("Section",), {"id": "C#S", "note_id": "C", "title": "S"}),
+        (("Concept",), {"id": "X", "title": "X", "_provisional": True}),
+    ]
+    relationships = [
+        (0, "HAS_SECTION", 3, {}),
+        (2, "HAS_SECTION", 4, {}),
+        (1, "LINKS_TO", 3, {"line": 3, "anchor": "S", "count": 1}),
+        (2, "LINKS_TO", 4, {"line": 5, "anchor": "S", "count": 1}),
+    ]
+    return make_graph(nodes, relationships)
+
+
+def test_a_link_to_a_part_of_a_note_is_a_link_to_the_note(parted):
+    def rows(name, **parameters):
+        return run_query(parted, command_query(name, parted, "Note"), parameters).rows
+
+    assert rows("backlinks", path="A.md") == [("B.md", 3, "LINKS_TO", "S")]
+    assert rows("links", path="B.md") == [(3, "LINKS_TO", "A#S", "S", True)]
+    assert rows("orphans") == [("B.md",), ("C.md",)]
+    assert rows("deadends") == [("A.md",)]
+
+
+def test_without_parts_the_plain_queries_are_used(make_graph):
+    graph = make_graph([(("Note",), {"path": "A.md"})], [])
+    assert {name: command_query(name, graph, "Note") for name in QUERIES} == QUERIES
+    assert "(n:`a b`)" in command_query("orphans", graph, "a b")

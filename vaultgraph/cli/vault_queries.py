@@ -1,0 +1,86 @@
+"""Obsidian's commands as Cypher queries: the text of each, and of its form for vaults with nodes for parts of notes.
+
+Run by vault_commands and shown in docs/queries.md, which a test keeps equal. ``$path`` is the path of a note.
+"""
+
+from typing import Final
+
+NOTE: Final = "(n:Note)"
+"""How a query asks for notes; a vault that renames the label replaces it."""
+
+QUERIES: Final[dict[str, str]] = {
+    "links": """\
+MATCH (n {path: $path})-[r]->(m)
+WHERE r.line IS NOT NULL AND (m.path IS NOT NULL OR m._provisional)
+RETURN r.line AS line, type(r) AS type, coalesce(m.path, m.title) AS target, r.anchor AS anchor,
+       coalesce(NOT (m._provisional OR m.missing), true) AS resolved
+ORDER BY line, target, type""",
+    "backlinks": """\
+MATCH (n {path: $path})<-[r]-(m)
+WHERE r.line IS NOT NULL
+RETURN m.path AS path, r.line AS line, type(r) AS type, r.anchor AS anchor
+ORDER BY path, line, type""",
+    "unresolved": """\
+MATCH (n)-[r]->(m)
+WHERE r.line IS NOT NULL AND (m._provisional OR m.missing)
+WITH m.title AS target, coalesce(r.count, 1) AS times, n.path + ':' + r.line AS source
+ORDER BY source
+RETURN target, sum(times) AS links, collect(DISTINCT source) AS sources
+ORDER BY links DESC, target""",
+    "orphans": """\
+MATCH (n:Note)
+WHERE NOT EXISTS { (n)<-[r]-(m) WHERE r.line IS NOT NULL AND m <> n }
+RETURN n.path AS path
+ORDER BY path""",
+    "deadends": """\
+MATCH (n:Note)
+WHERE NOT EXISTS { (n)-[r]->(m) WHERE r.line IS NOT NULL AND (m.path IS NOT NULL OR m._provisional) }
+RETURN n.path AS path
+ORDER BY path""",
+    "outline": """\
+CALL vault.headings() YIELD path, line, level, text
+WHERE path = $path
+RETURN level, text, line
+ORDER BY line""",
+    "tags": """\
+MATCH (n)-[:TAGGED]->(t)
+RETURN '#' + t.title AS tag, count(DISTINCT n) AS notes
+ORDER BY notes DESC, tag""",
+    "tags of a note": """\
+MATCH (n {path: $path})-[r:TAGGED]->(t)
+RETURN '#' + t.title AS tag, r.line AS line
+ORDER BY line, tag""",
+}
+"""The queries by command."""
+
+WITH_PARTS: Final[dict[str, str]] = {
+    "links": """\
+MATCH (n {path: $path})-[r]->(m)
+WHERE r.line IS NOT NULL AND (m.path IS NOT NULL OR m.note_id IS NOT NULL OR m._provisional)
+RETURN r.line AS line, type(r) AS type, coalesce(m.path, m.id) AS target, r.anchor AS anchor,
+       coalesce(NOT (m._provisional OR m.missing), true) AS resolved
+ORDER BY line, target, type""",
+    "backlinks": """\
+MATCH (n {path: $path})
+MATCH (part) WHERE part = n OR part.note_id = n.id
+MATCH (part)<-[r]-(m)
+WHERE r.line IS NOT NULL
+RETURN m.path AS path, r.line AS line, type(r) AS type, r.anchor AS anchor
+ORDER BY path, line, type""",
+    "orphans": """\
+MATCH (part)<-[r]-(m)
+WHERE part.note_id <> m.id AND r.line IS NOT NULL
+WITH collect(DISTINCT part.note_id) AS linked
+MATCH (n:Note)
+WHERE NOT n.id IN linked AND NOT EXISTS { (n)<-[r]-(m) WHERE r.line IS NOT NULL AND m <> n }
+RETURN n.path AS path
+ORDER BY path""",
+    "deadends": """\
+MATCH (n:Note)
+WHERE NOT EXISTS {
+  (n)-[r]->(m) WHERE r.line IS NOT NULL AND (m.path IS NOT NULL OR m.note_id IS NOT NULL OR m._provisional)
+}
+RETURN n.path AS path
+ORDER BY path""",
+}
+"""For graphs in which links lead to sections and other parts of notes (they have the property `note_id`)."""
