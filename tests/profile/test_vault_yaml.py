@@ -1,33 +1,9 @@
 """The vault's configuration files: what they may say, and how a wrong one is refused."""
 
-from collections.abc import Callable
-
 import pytest
 
-from vaultgraph.errors import ProfileError
-from vaultgraph.profile.settings import FolderNotes, Hub, Profile
-from vaultgraph.profile.vault_yaml import OWN_FILE, VAULT_FILE, VAULT_KEYS, load_profile
-
-Loader = Callable[..., Profile]
-
-
-@pytest.fixture
-def load() -> Loader:
-    """Load a profile from the texts of the two files; ``vault`` follows `kglite_vault: 1` on line 1."""
-
-    def run(vault: str | bytes | None = None, own: str | None = None, *, version: str = "kglite_vault: 1\n") -> Profile:
-        data = vault if isinstance(vault, bytes) else None if vault is None else (version + vault).encode()
-        files = {VAULT_FILE: data, OWN_FILE: own.encode() if own is not None else None}
-        return load_profile(files.get)
-
-    return run
-
-
-def refusal(load: Loader, *args: object, **options: object) -> ProfileError:
-    """The error of loading."""
-    with pytest.raises(ProfileError) as caught:
-        load(*args, **options)
-    return caught.value
+from vaultgraph.profile.settings import FolderNotes, Hub, Profile, Reading, Tasks
+from vaultgraph.profile.vault_yaml import OWN_FILE, OWN_KEYS, VAULT_FILE, VAULT_KEYS
 
 
 def test_a_vault_without_files_has_the_default_profile(load):
@@ -66,9 +42,35 @@ types:
 
 
 def test_our_own_keys_live_in_their_own_file(load):
-    assert load(None, "note_label: Page\ncanvas: false\nresolution: obsidian\n") == Profile(
-        note_label="Page", canvas=False, resolution="obsidian"
+    own = """
+note_label: Page
+canvas: false
+resolution: obsidian
+inline_fields: true
+tasks: {label: To do, edge: HAS_TO_DO}
+"""
+    assert load(None, own) == Profile(
+        note_label="Page",
+        canvas=False,
+        resolution="obsidian",
+        reading=Reading(inline_fields=True, tasks=Tasks("To do", "HAS_TO_DO")),
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "tasks"),
+    [
+        ("true", Tasks("Task", "HAS_TASK")),
+        ("{}", Tasks("Task", "HAS_TASK")),
+        ("{label: }", Tasks("Task", "HAS_TASK")),
+        ("{edge: ASKS}", Tasks("Task", "ASKS")),
+        ("false", None),
+        ("", None),
+        ("null", None),
+    ],
+)
+def test_tasks_are_on_with_true_or_a_mapping(load, written, tasks):
+    assert load(None, f"tasks: {written}\n").reading == Reading(tasks=tasks)
 
 
 def test_keys_without_effect_are_read_and_named(load):
@@ -93,8 +95,8 @@ def test_words_that_old_yaml_took_for_booleans_are_text(load):
     assert load("default_label: 2020-01-01\n").default_label == "2020-01-01"
 
 
-def test_an_unknown_key_is_refused_with_file_line_key_and_the_accepted_keys(load):
-    error = refusal(load, "default_label: A\nfoo: 1\n")
+def test_an_unknown_key_is_refused_with_file_line_key_and_the_accepted_keys(refusal):
+    error = refusal("default_label: A\nfoo: 1\n")
     assert error.data == {"file": VAULT_FILE, "line": 3, "key": "foo"}
     assert error.message.startswith(".kglite/vault.yaml:3: `foo` is not a known key. Accepted here: kglite_vault,")
     assert all(key in error.message for key in VAULT_KEYS)
@@ -124,8 +126,8 @@ def test_an_unknown_key_is_refused_with_file_line_key_and_the_accepted_keys(load
         ("? [a]\n: b\n", 2, "", "has a key that is not text"),
     ],
 )
-def test_a_wrong_shape_is_refused_where_it_stands(load, text, line, key, part):
-    error = refusal(load, text)
+def test_a_wrong_shape_is_refused_where_it_stands(refusal, text, line, key, part):
+    error = refusal(text)
     assert (error.data["line"], error.data["key"]) == (line, key)
     assert part in error.message
 
@@ -141,28 +143,46 @@ def test_a_wrong_shape_is_refused_where_it_stands(load, text, line, key, part):
         ("default_label: A\n", "`kglite_vault` is missing. Write `kglite_vault: 1`"),
     ],
 )
-def test_the_version_is_checked_first(load, text, part):
-    assert part in refusal(load, text, version="").message
+def test_the_version_is_checked_first(refusal, text, part):
+    assert part in refusal(text, version="").message
 
 
 @pytest.mark.parametrize("text", ["- a\n", "just text\n"])
-def test_a_file_that_is_no_mapping_is_refused(load, text):
-    assert "must be a mapping" in refusal(load, text, version="").message
+def test_a_file_that_is_no_mapping_is_refused(refusal, text):
+    assert "must be a mapping" in refusal(text, version="").message
 
 
-def test_broken_yaml_is_refused_with_its_line(load):
-    error = refusal(load, "hubs: {a: [\n")
+def test_broken_yaml_is_refused_with_its_line(refusal):
+    error = refusal("hubs: {a: [\n")
     assert error.data["file"] == VAULT_FILE
     assert error.data["line"] == 3
     assert "is not valid YAML" in error.message
 
 
 @pytest.mark.parametrize("data", [b"a: 1\nb: \xff\n", b"a: \x00\n", b"a: 1\n---\nb: 2\n", b"a: " + b"[" * 20000])
-def test_bytes_that_are_no_yaml_text_are_refused_without_a_crash(load, data):
-    assert refusal(load, data).code == "profile"
+def test_bytes_that_are_no_yaml_text_are_refused_without_a_crash(refusal, data):
+    assert refusal(data).code == "profile"
 
 
-def test_an_error_in_our_own_file_names_it(load):
-    error = refusal(load, None, "canvas: 1\n")
+def test_an_error_in_our_own_file_names_it(refusal):
+    error = refusal(None, "canvas: 1\n")
     assert error.data == {"file": OWN_FILE, "line": 1, "key": "canvas"}
-    assert refusal(load, None, "kglite_vault: 1\n").data["key"] == "kglite_vault"
+    assert error.message == ".kglite/vaultgraph.yaml:1: `canvas` must be true or false, not an integer (`1`)."
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        ("kglite_vault: 1\n", f"1: `kglite_vault` is not a known key. Accepted here: {', '.join(OWN_KEYS)}."),
+        ("\ntasks: {name: T}\n", "2: `tasks.name` is not a known key. Accepted here: label, edge."),
+        ("tasks: Task\n", "1: `tasks` must be a mapping, not a string (`Task`)."),
+        ("tasks: {label: ''}\n", "1: `tasks.label` must not be empty."),
+        ("inline_fields: {}\n", "1: `inline_fields` must be true or false, not a mapping."),
+        ("inline_fields: yes\n", "1: `inline_fields` must be true or false, not a string (`yes`)."),
+        ("language: [en]\n", "1: `language` must be a string, not a list."),
+        ("resolution: strict\n", "1: `resolution` is `strict`; use one of obsidian, forgiving."),
+        ('note_label: "a\\tb"\n', "1: `note_label` must not hold line breaks or control characters."),
+    ],
+)
+def test_wrong_keys_of_ours_are_refused(refusal, own, words):
+    assert refusal(None, own).message == f"{OWN_FILE}:{words}"
