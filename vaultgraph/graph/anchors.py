@@ -28,19 +28,20 @@ def missing_anchors(links: pl.DataFrame, headings: pl.DataFrame, blocks: pl.Data
     headings, blocks = headings.filter(pl.col("file").is_in(reached)), blocks.filter(pl.col("file").is_in(reached))
     present = pl.concat(
         [
-            headings.select(target="file", is_block=pl.lit(False), key=_heading_keys(headings["text"])),
+            headings.select(target="file", is_block=pl.lit(False), key=heading_keys(headings["text"])),
             blocks.select(target="file", is_block=pl.lit(True), key=fold(blocks["id"])),
         ]
     ).unique()
     block_key = fold(parts["part"].str.strip_chars().str.strip_chars_start("^"))
-    key = pl.when("is_block").then(block_key).otherwise(_heading_keys(parts["part"]))
+    key = pl.when("is_block").then(block_key).otherwise(heading_keys(parts["part"]))
     lacking = parts.with_columns(key=key).join(present, on=["target", "is_block", "key"], how="anti")
     return links.join(
         lacking.select("target", "anchor").unique(), on=["target", "anchor"], how="semi", maintain_order="left"
     )
 
 
-def _heading_keys(texts: pl.Series) -> pl.Series:
+def heading_keys(texts: pl.Series) -> pl.Series:
+    """The keys under which headings and the parts of anchors are compared, same length and order."""
     folded = fold(texts)
     bare = folded.str.replace_all(_DROPPED, "")
     return pl.select(pl.when(bare != "").then(bare).otherwise(folded)).to_series()

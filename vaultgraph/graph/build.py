@@ -1,10 +1,11 @@
 """Building: from what notes state, the files there are and the profile, the graph.
 
 A pure function, the same for a first build and a refresh. The steps are: the catalogue of files, labels, links with
-their destinations, folders, shared nodes, numbering, properties, relationships, problems; each has its own module.
+their destinations, folders, shared nodes, numbering, parts of notes, properties, relationships, problems; each has its
+own module.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -17,15 +18,19 @@ from vaultgraph.graph.built import Built
 from vaultgraph.graph.catalogue import Catalogue, catalogue_of
 from vaultgraph.graph.coerce import cell_text, coerced
 from vaultgraph.graph.columns import Column, Segment
+from vaultgraph.graph.derived import NOTHING, Notes, derived_of
+from vaultgraph.graph.derived_relationships import with_pieces
 from vaultgraph.graph.folders import CONTAINS, Folders, folders_of
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.labels import specific_labels
 from vaultgraph.graph.links import Destination, LinkRows, link_relationships, link_rows
 from vaultgraph.graph.nodes import Numbering, built_in_segments, ids_of_notes, image_texts, number_nodes
+from vaultgraph.graph.pieces import relations_of
 from vaultgraph.graph.properties import property_segments
 from vaultgraph.graph.relationships import relationship_tables
 from vaultgraph.graph.resolve import other_names
 from vaultgraph.graph.shared import CHILD_OF, TAG, Shared, shared_nodes
+from vaultgraph.graph.unused_rules import unused_rules
 from vaultgraph.note.records import RecordTable, ValueKind
 from vaultgraph.profile.settings import Profile
 
@@ -33,6 +38,8 @@ BUILT_IN: Final = ("path", "file_path", "concept_id", "stem", "folder", "body", 
 """Properties of ours that a frontmatter key cannot replace; its value is kept as ``frontmatter.<key>``."""
 ANSWERED: Final = ("id", "title")
 """Frontmatter keys whose value already is the built-in property of the name."""
+
+_NOT_BY_FILE: Final = ("notes", "pieces", "cells")
 
 
 def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built:
@@ -42,36 +49,50 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
     """
     catalogue = catalogue_of(records, stamps, profile)
     paths, titles = catalogue.files["path"], _by_file(records.notes["title"], catalogue)
-    tables = {name: _with_file(frame, catalogue) for name, frame in records.tables().items() if name != "notes"}
+    tables = {
+        name: _with_file(frame, catalogue) for name, frame in records.tables().items() if name not in _NOT_BY_FILE
+    }
     properties = tables["properties"]
     labels = specific_labels(properties, catalogue, profile)
     called = _called(properties, titles, catalogue, profile)
-    links = link_rows(tables["links"], catalogue, called, profile)
+    relations = relations_of(records, catalogue) if records.pieces.height else None
+    stated_links = tables["links"] if relations is None else with_pieces(tables["links"], relations)
+    links = link_rows(stated_links, catalogue, called, profile)
     folders = folders_of(catalogue)
     shared = shared_nodes(tables["tags"], properties, profile)
     numbering = number_nodes(catalogue, labels, links, shared, folders, profile)
-    segments, property_problems = _properties(properties, labels, numbering, paths, profile)
-    bodies = _by_file(records.notes["body"], catalogue)
-    stated_ids = properties.filter((pl.col("key") == "id") & (pl.col("ordinal") < 0)).select("file", text=cell_text())
-    ids = ids_of_notes(catalogue, stated_ids)
-    built_in = built_in_segments(numbering, catalogue, ids, titles, bodies)
-    texts = image_texts(links, titles, numbering.of_file, numbering.of_key)
+    stated, wrong = _stated(properties, labels, paths, profile)
+    about = Notes(labels, _ids(properties, catalogue), titles, stated)
+    derived, linked, written = NOTHING, links, links
+    if relations is not None:
+        derived = derived_of(records, catalogue, about, links, relations, numbering, profile)
+        linked, written = derived.links or links, derived.written or links
+        wrong += [wording.refused_types(refused, paths) for refused in derived.refused]
+    if profile.reading.structure:
+        wrong.append(unused_rules(profile.reading.structure, derived.made))
+    columns = [
+        property_segments(stated.with_columns(node=numbering.of_file.gather(stated["file"])), numbering.groups),
+        built_in_segments(numbering, catalogue, about.ids, titles, _by_file(records.notes["body"], catalogue)),
+        _text_segment(image_texts(links, titles, numbering.of_file, numbering.of_key)),
+        derived.segments,
+    ]
+    relationships = [*_relationships(linked, folders, shared, numbering, profile), *derived.relationships]
     graph = Graph(
-        node_count=numbering.node_count,
-        groups=numbering.groups,
-        node_columns=_merged([segments, built_in, _text_segment(texts)]),
-        relationships=relationship_tables(_relationships(links, folders, shared, numbering, profile)),
+        node_count=numbering.node_count + derived.node_count,
+        groups=numbering.groups + derived.groups,
+        node_columns=_merged(columns),
+        relationships=relationship_tables(relationships),
     )
-    anchors = missing_anchors(links.towards(Destination.NOTE), tables["headings"], tables["blocks"])
+    anchors = missing_anchors(written.towards(Destination.NOTE), tables["headings"], tables["blocks"])
     found = [
-        *wording.unresolved(links, paths),
+        *wording.unresolved(written, paths),
         wording.lacking_anchors(anchors, paths),
         wording.second_folder_notes(folders),
-        *property_problems,
+        *wrong,
         wording.stated_problems(records.problems, records.notes["path"]),
         stamps.problems,
     ]
-    counts = wording.link_counts(links, catalogue, folders) | {"missing_anchors": anchors.height}
+    counts = wording.link_counts(written, catalogue, folders) | {"missing_anchors": anchors.height}
     return Built(graph=graph, problems=wording.collected(found), counts=counts)
 
 
@@ -99,20 +120,24 @@ def _called(properties: pl.DataFrame, titles: pl.Series, catalogue: Catalogue, p
     return called if profile.resolution == "forgiving" else called.clear()
 
 
-def _properties(
-    properties: pl.DataFrame, labels: pl.Series, numbering: Numbering, paths: pl.Series, profile: Profile
-) -> tuple[dict[str, list[Segment]], list[pl.DataFrame]]:
-    """Frontmatter segments by key, and the problems of making them."""
+def _ids(properties: pl.DataFrame, catalogue: Catalogue) -> pl.Series:
+    stated = properties.filter((pl.col("key") == "id") & (pl.col("ordinal") < 0)).select("file", text=cell_text())
+    return ids_of_notes(catalogue, stated)
+
+
+def _stated(
+    properties: pl.DataFrame, labels: pl.Series, paths: pl.Series, profile: Profile
+) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
+    """Frontmatter as long rows, converted and under the keys it has in the graph; and the problems of making them."""
     stated = properties.filter(~pl.col("key").is_in(ANSWERED))
-    typed, refused = coerced(stated, labels, profile)
+    rows, refused = coerced(stated, labels, profile)
     found = [wording.refused_types(refused, paths)]
-    rows = typed.with_columns(node=numbering.of_file.gather(typed["file"]))
     is_shadowed = rows["key"].is_in(BUILT_IN)
     if is_shadowed.any():
         hidden = rows.filter(is_shadowed).unique(["file", "key"], keep="first", maintain_order=True)
         found.append(wording.shadowed_keys(hidden, paths))
         rows = rows.with_columns(key=pl.when(is_shadowed).then(pl.format("frontmatter.{}", "key")).otherwise("key"))
-    return property_segments(rows, numbering.groups), found
+    return rows, found
 
 
 def _text_segment(texts: pl.DataFrame) -> dict[str, list[Segment]]:
@@ -124,7 +149,7 @@ def _text_segment(texts: pl.DataFrame) -> dict[str, list[Segment]]:
     return {"text": [Segment(first, every.join(texts, on="id", how="left", maintain_order="left")["text"])]}
 
 
-def _merged(families: list[dict[str, list[Segment]]]) -> Mapping[str, Column]:
+def _merged(families: Sequence[Mapping[str, list[Segment]]]) -> Mapping[str, Column]:
     keys = sorted({key for family in families for key in family})
     merged = {key: [segment for family in families for segment in family.get(key, [])] for key in keys}
     return {key: Column(tuple(sorted(found, key=lambda s: s.first))) for key, found in merged.items() if found}

@@ -19,6 +19,9 @@ from vaultgraph.note.records import LinkSyntax
 from vaultgraph.profile.settings import Profile
 
 PARENT_KEY: Final = "parent"
+PIECE: Final = (
+    "piece"  # column of link rows where a profile reads tables as relationships: the piece a TABLE link is of
+)
 _CARRIED: Final = (
     "section", "anchor", "display", "property", "width", "height", "line", "via", "is_ambiguous",
 )  # fmt: skip
@@ -146,8 +149,10 @@ def _types(rows: pl.DataFrame, profile: Profile) -> pl.Expr:
     destination, syntax = pl.col("destination"), pl.col("syntax")
     is_file = destination.is_in([Destination.FILE.value, Destination.MISSING.value])
     attached = pl.when(rows["is_image"]).then(pl.lit("HAS_IMAGE")).otherwise(pl.lit("HAS_ATTACHMENT"))
+    # In a body only an inline field's link has a property.
+    is_field = (syntax == LinkSyntax.WIKILINK) & pl.col("property").is_not_null() & ~pl.col("is_embed")
     return (
-        pl.when(syntax == LinkSyntax.FRONTMATTER)
+        pl.when((syntax == LinkSyntax.FRONTMATTER) | is_field)
         .then(_property_types(rows["property"], profile))
         .when(syntax == LinkSyntax.CANVAS)
         .then(pl.lit("LINKS_TO"))
@@ -164,7 +169,7 @@ def _types(rows: pl.DataFrame, profile: Profile) -> pl.Expr:
 
 
 def _property_types(properties: pl.Series, profile: Profile) -> pl.Series:
-    """The type of a frontmatter link: of folder notes for ``parent``, of the hub, else the key in UPPER_SNAKE."""
+    """The type of a link in a property: of folder notes for ``parent``, of the hub, else the key in UPPER_SNAKE."""
     keys = properties.drop_nulls().unique()
     configured = {key: hub.edge for key, hub in profile.hubs.items()} | {PARENT_KEY: profile.folder_notes.edge}
     types = keys.replace_strict(
@@ -193,7 +198,7 @@ def link_relationships(
     ``of_file``: node id by file row; ``of_key``: (space, key, id) of the nodes that are not files. The same target with
     another section, anchor or display is another relationship; otherwise repeats are counted.
     """
-    rows = _numbered(links, of_file, of_key)
+    rows = numbered_links(links, of_file, of_key)
     is_upward = (pl.col("property") == PARENT_KEY) & (pl.col("syntax") == LinkSyntax.FRONTMATTER)
     if profile.folder_notes.direction == "parent_to_child":
         swap = is_upward.fill_null(False)
@@ -205,7 +210,9 @@ def link_relationships(
     return [_linked(rows.filter(~is_attached)), _attached(rows.filter(is_attached))]
 
 
-def _numbered(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) -> pl.DataFrame:
+def numbered_links(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) -> pl.DataFrame:
+    """Link rows with ``source`` and ``target`` as node ids, type, syntax and what relationships carry; those that lead
+    out of the vault are left out."""
     rows = links.rows.filter(pl.col("destination") != Destination.OUTSIDE)
     target = of_file.gather(rows["target"])
     others = target.is_null().arg_true()
@@ -222,7 +229,9 @@ def _numbered(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) -> pl.D
         asked = rows.select("destination", "key")[others].with_columns(space=space)
         found = asked.join(of_key, on=["space", "key"], how="left", maintain_order="left")
         target = target.clone().scatter(others, found["id"])
-    columns = [rows[name] for name in ("type", "syntax", *_CARRIED)]
+    if "node" in rows.columns:  # a part of the note, where the anchor names one
+        target = pl.select(pl.coalesce(rows["node"], target)).to_series()
+    columns = [rows[name] for name in ("type", "syntax", *_CARRIED, *({PIECE} & set(rows.columns)))]
     return pl.DataFrame([of_file.gather(rows["file"]).alias("source"), target.alias("target"), *columns])
 
 

@@ -19,6 +19,7 @@ from vaultgraph.graph.columns import Column, Segment
 from vaultgraph.graph.csr import Array32, Csr
 from vaultgraph.graph.graph import Graph, NodeGroup, RelationshipTable
 from vaultgraph.graph.stored_columns import ColumnReader, ColumnWriter, variant_fault
+from vaultgraph.graph.stored_pieces import pieces_fault
 from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
 from vaultgraph.kgl.reader import KglFile, is_replaceable, open_kgl
 from vaultgraph.kgl.writer import Piece, write_sections
@@ -205,6 +206,8 @@ def _check_records(file: KglFile, records: RecordTable) -> None:
         values = tables[name][key].to_numpy()
         if len(values) and not min(kind) <= values.min() <= values.max() <= max(kind):
             raise _damaged(file, f"unknown codes in {name}.{key}")
+    if fault := pieces_fault(records):
+        raise _damaged(file, fault)
 
 
 def _graph(file: KglFile, records: RecordTable) -> Graph:
