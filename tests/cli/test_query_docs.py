@@ -54,3 +54,12 @@ def test_the_queries_of_all_commands_are_documented():
     documented = [query for query, _ in BLOCKS]
     assert [name for name, text in {**QUERIES, **WITH_PARTS}.items() if text not in documented] == []
     assert set(QUERIES.values()) <= set(documented)
+
+
+def test_the_readme_shows_what_the_commands_print(on_handbook):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```text\n(\$ vaultgraph backlinks .*?)\n```\n", readme, re.DOTALL)
+    shown = re.split(r"^\$ vaultgraph (.*)\n", block + "\n", flags=re.MULTILINE)[1:]
+    assert len(shown) == 6
+    for command, output in zip(shown[::2], shown[1::2], strict=True):
+        assert _trimmed(on_handbook(*shlex.split(command)).replace("\r\n", "\n")) == _trimmed(output)

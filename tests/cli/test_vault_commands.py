@@ -13,7 +13,8 @@ from vaultgraph.cypher.query import run_query
 NOTES = {
     "Home.md": "---\ntags: [hub, area/home]\nup: '[[Plan]]'\n---\n# Home\n[[Plan]] [[Plan#Steps|steps]]\n![[map.png]]\n"
     "[[Nowhere]] and [[Nowhere]]\n\n[[Nowhere]] #hub\n\n## Later\n\n[[nowhere|again]] ![[lost.png]]\n",
-    "sub/Plan.md": "---\naliases: [The Plan, scheme]\n---\n# Plan\n\n## Steps\n\n```\n# no heading\n```\n\n### Third\n[[Plan]]\n",
+    "sub/Plan.md": "---\naliases: [The Plan, scheme]\n---\n# Plan\n\n## Steps\n\n"
+    "```\n# no heading\n```\n\n### Third\n[[Plan]]\n",
     "Alone.md": "no links, https://example.org, [[Alone]]",
     "Mute.md": "nothing at all",
     "From canvas.md": "![[Home]]",
@@ -193,3 +194,35 @@ def test_without_parts_the_plain_queries_are_used(make_graph):
     graph = make_graph([(("Note",), {"path": "A.md"})], [])
     assert {name: command_query(name, graph, "Note") for name in QUERIES} == QUERIES
     assert "(n:`a b`)" in command_query("orphans", graph, "a b")
+
+
+def test_a_cache_file_alone_answers_with_problems_headings_and_links(vaultgraph, write):
+    folder = write(NOTES)
+    assert vaultgraph("build", folder).code == 0
+    cache = folder / ".kglite" / "graph.kgl"
+    queries = {
+        "CALL vault.problems() YIELD code RETURN code, count(*) AS n ORDER BY code": [
+            {"code": "missing-attachment", "n": 1},
+            {"code": "unresolved-link", "n": 4},
+        ],
+        "CALL vault.headings() YIELD path, text WHERE path STARTS WITH 'sub/' RETURN collect(text) AS texts": [
+            {"texts": ["Plan", "Steps", "Third"]}
+        ],
+        "CALL vault.links() YIELD path, is_embed WHERE is_embed RETURN path, count(*) AS n ORDER BY path": [
+            {"path": "From canvas.md", "n": 1},
+            {"path": "Home.md", "n": 2},
+        ],
+    }
+    for query, rows in queries.items():
+        done = vaultgraph("query", cache, query, "--format", "json")
+        assert json.loads(done.out) == rows, done.err
+
+
+def test_check_as_json_lists_every_problem_and_what_is_declared(vaultgraph, write):
+    links = {f"N{at}.md": f"[[Lost {at}]]" for at in range(30)}
+    folder = write({**links, ".kglite/vault.yaml": "kglite_vault: 1\nembed: {Note: body}\n"})
+    text, data = vaultgraph("check", folder), json.loads(vaultgraph("check", folder, "--json").out)
+    assert "unresolved-link × 30, by target, the 10 most asked for of 30:" in text.out
+    assert len(data["problems"]) == 30
+    assert (data["embed"], data["indexes"], data["recipes"]) == ({"Note": "body"}, {}, [])
+    assert "embed targets: Note.body" in text.out

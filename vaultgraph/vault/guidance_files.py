@@ -48,10 +48,7 @@ def read_guided(root: VaultRoot, known: Guided | None) -> Guided:
 def _understood(files: Mapping[str, bytes]) -> "Guidance | None":
     if not files:
         return None
-    try:
-        from vaultgraph.profile.guidance import read_guidance  # noqa: PLC0415 -- as above
-    except ModuleNotFoundError:  # until the module is there
-        return None
+    from vaultgraph.profile.guidance import read_guidance  # noqa: PLC0415 -- as above
 
     return read_guidance(files)
 
