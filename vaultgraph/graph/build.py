@@ -18,6 +18,7 @@ from vaultgraph.graph.built import Built
 from vaultgraph.graph.catalogue import Catalogue, catalogue_of
 from vaultgraph.graph.coerce import cell_text, coerced
 from vaultgraph.graph.columns import Column, Segment
+from vaultgraph.graph.defaults import with_defaults
 from vaultgraph.graph.derived import NOTHING, Notes, derived_of
 from vaultgraph.graph.derived_relationships import with_pieces
 from vaultgraph.graph.folders import CONTAINS, Folders, folders_of
@@ -29,7 +30,8 @@ from vaultgraph.graph.pieces import relations_of
 from vaultgraph.graph.properties import property_segments
 from vaultgraph.graph.relationships import relationship_tables
 from vaultgraph.graph.resolve import other_names
-from vaultgraph.graph.shared import CHILD_OF, TAG, Shared, shared_nodes
+from vaultgraph.graph.shared import CHILD_OF, Shared, shared_nodes
+from vaultgraph.graph.unmet import unmet
 from vaultgraph.graph.unused_rules import unused_rules
 from vaultgraph.note.records import RecordTable, ValueKind
 from vaultgraph.profile.settings import Profile
@@ -83,12 +85,15 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
         node_columns=_merged(columns),
         relationships=relationship_tables(relationships),
     )
+    if profile.edge_defaults:
+        graph = with_defaults(graph, profile)
     anchors = missing_anchors(written.towards(Destination.NOTE), tables["headings"], tables["blocks"])
     found = [
         *wording.unresolved(written, paths),
         wording.lacking_anchors(anchors, paths),
         wording.second_folder_notes(folders),
         *wrong,
+        *unmet(graph, profile),
         wording.stated_problems(records.problems, records.notes["path"]),
         stamps.problems,
     ]
@@ -190,9 +195,9 @@ def _shared(shared: Shared, numbering: Numbering) -> list[pl.DataFrame]:
     keys = numbering.of_key.select("space", "key", "id")
     spaced = shared.mentions.with_columns(space=pl.format("shared/{}", "label"))
     mentions = spaced.join(keys, on=["space", "key"], how="left", maintain_order="left")
-    tags = keys.filter(pl.col("space") == f"shared/{TAG}").select("key", "id")
-    nested = shared.nested.join(tags.rename({"id": "source"}), on="key", how="left")
-    nested = nested.join(tags.rename({"id": "target", "key": "parent"}), on="parent", how="left")
+    nested = shared.nested.with_columns(space=pl.format("shared/{}", "label"))
+    nested = nested.join(keys.rename({"id": "source"}), on=["space", "key"], how="left")
+    nested = nested.join(keys.rename({"id": "target", "key": "parent"}), on=["space", "parent"], how="left")
     return [
         mentions.select(
             source=numbering.of_file.gather(mentions["file"]),

@@ -1,7 +1,8 @@
 """Shared nodes: tags and hubs, where one value written in many notes is one node.
 
-A tag is the hub every vault has: label Tag, case-insensitive, nested by ``/``. Mentions become relationships, keys
-become nodes; links.py and nodes.py never look at tags. Ends are given as keys; nodes.py numbers them.
+A tag is the hub every vault has: label Tag, case-insensitive, nested by ``/``; tags below a prefix may have a label and
+a type of their own. Mentions become relationships, keys become nodes; links.py and nodes.py never look at tags. Ends
+are given as keys; nodes.py numbers them.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ CHILD_OF: Final = "CHILD_OF"
 @dataclass(frozen=True, slots=True)
 class Shared:
     """``nodes``: (label, key, title) sorted by label and key. ``mentions``: distinct (file, label, key, type) with the
-    first line and property. ``nested``: (key, parent) of tags, distinct."""
+    first line and property. ``nested``: (label, key, parent) of tags, distinct."""
 
     nodes: pl.DataFrame
     mentions: pl.DataFrame
@@ -30,11 +31,11 @@ class Shared:
 
 def shared_nodes(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile) -> Shared:
     """Tags and hubs of a vault; ``tags`` and ``properties`` are record rows with ``file`` in place of ``note``."""
-    spelled = _tag_mentions(tags)
+    spelled = _tag_mentions(tags, profile)
     hubs = [_hub_mentions(properties, key, profile) for key in sorted(profile.hubs)]
     mentions = pl.concat([spelled, *hubs])
     used = mentions.group_by("label", "key", "spelling").len("uses").with_columns(is_parent=pl.lit(False))
-    nested, parents = _nesting(used.filter(pl.col("label") == TAG))
+    nested, parents = _nesting(used.filter(pl.col("label").is_in(tag_like_labels(profile))))
     every = pl.concat([used, parents.select(used.columns)])
     nodes = (
         every.sort("label", "key", "is_parent", "uses", "spelling", descending=[False, False, False, True, False])
@@ -47,21 +48,57 @@ def shared_nodes(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile)
     return Shared(nodes=nodes, mentions=distinct, nested=nested)
 
 
-def _tag_mentions(tags: pl.DataFrame) -> pl.DataFrame:
-    """A row for each tag written, with its key."""
+def tag_like_labels(profile: Profile) -> list[str]:
+    """Labels whose keys are folded and nested by ``/``: Tag, and those that tags below a prefix have."""
+    return sorted({TAG, *(rule.label for rule in profile.tag_labels.values())})
+
+
+def _tag_mentions(tags: pl.DataFrame, profile: Profile) -> pl.DataFrame:
+    """A row for each tag written, with its label, key and type."""
     spelled = tags["tag"].unique()
     clean = spelled.str.replace_all("/{2,}", "/").str.strip_chars("/")
     table = pl.DataFrame({"tag": spelled, "spelling": clean, "key": fold(clean)}).filter(pl.col("key") != "")
+    table = table.with_columns(label=pl.lit(TAG), type=pl.lit(TAGGED))
+    table = _below_prefixes(table, profile) if profile.tag_labels else table
     rows = tags.join(table, on="tag", how="inner", maintain_order="left")
     return rows.select(
         "file",
         "line",
-        pl.lit(TAG).alias("label"),
+        "label",
         "key",
         "spelling",
-        pl.lit(TAGGED).alias("type"),
+        "type",
         pl.lit(None, pl.String).alias("property"),
     )
+
+
+def _below_prefixes(table: pl.DataFrame, profile: Profile) -> pl.DataFrame:
+    """Tags (tag, spelling, key, label, type) with label and type of the longest prefix they are below, and without it.
+
+    Prefixes are whole parts of a tag: ``a/*`` is about ``a/b`` and not about ``ab`` or ``a``.
+    """
+    rules = profile.tag_labels.items()
+    rows = [(prefix, prefix.count("/") + 1, rule.label, rule.edge) for prefix, rule in rules]
+    prefixes = pl.DataFrame(
+        rows, schema={"prefix": pl.String, "depth": pl.Int64, "of": pl.String, "by": pl.String}, orient="row"
+    )
+    prefixes = prefixes.with_columns(prefix=fold(prefixes["prefix"]))
+    done: list[pl.DataFrame] = []
+    # row loop: one step for each depth of a prefix, the deepest first
+    for depth in prefixes["depth"].unique().sort(descending=True).to_list():
+        parts = pl.col("key").str.split("/")
+        chosen = table.filter(parts.list.len() > depth).with_columns(prefix=parts.list.head(depth).list.join("/"))
+        chosen = chosen.join(prefixes.filter(pl.col("depth") == depth), on="prefix", how="inner", maintain_order="left")
+        done.append(
+            chosen.select(
+                "tag",
+                *(pl.col(name).str.split("/").list.slice(depth).list.join("/") for name in ("spelling", "key")),
+                pl.col("of").alias("label"),
+                pl.col("by").alias("type"),
+            )
+        )
+        table = table.join(chosen.select("tag"), on="tag", how="anti", maintain_order="left")
+    return pl.concat([table, *done])
 
 
 def _hub_mentions(properties: pl.DataFrame, key: str, profile: Profile) -> pl.DataFrame:
@@ -70,7 +107,7 @@ def _hub_mentions(properties: pl.DataFrame, key: str, profile: Profile) -> pl.Da
     is_text = (pl.col("key") == key) & (pl.col("kind") == ValueKind.TEXT)
     rows = properties.filter(is_text).select("file", "line", spelling=pl.col("text").str.strip_chars())
     rows = rows.filter((pl.col("spelling") != "") & ~pl.col("spelling").str.contains(WIKILINK))
-    folds = hub.case_insensitive or hub.label == TAG
+    folds = hub.case_insensitive or hub.label in tag_like_labels(profile)
     return rows.select(
         "file",
         "line",
@@ -83,20 +120,25 @@ def _hub_mentions(properties: pl.DataFrame, key: str, profile: Profile) -> pl.Da
 
 
 def _nesting(tags: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Tag to parent tag (key, parent), and the parents as spellings (label, key, spelling, uses, is_parent).
+    """Tag to parent tag (label, key, parent), and the parents as spellings (label, key, spelling, uses, is_parent).
 
-    ``tags``: (key, spelling, uses), distinct.
+    ``tags``: (label, key, spelling, uses), distinct.
     """
-    level = tags.select("key", "spelling", "uses")
-    pairs = [level.select("key", parent="key").clear()]
+    level = tags.select("label", "key", "spelling", "uses")
+    pairs = [level.select("label", "key", parent="key").clear()]
     parents = [level.clear()]
     # row loop: one step for each level of nesting
     while (level := level.filter(pl.col("key").str.contains("/", literal=True))).height:
         above = pl.DataFrame(
-            {"child": level["key"], "key": parent(level["key"]), "spelling": parent(level["spelling"])}
+            {
+                "label": level["label"],
+                "child": level["key"],
+                "key": parent(level["key"]),
+                "spelling": parent(level["spelling"]),
+            }
         )
-        pairs.append(above.select(key="child", parent="key"))
-        level = above.with_columns(level["uses"]).group_by("key", "spelling").agg(pl.col("uses").sum())
+        pairs.append(above.select("label", key="child", parent="key"))
+        level = above.with_columns(level["uses"]).group_by("label", "key", "spelling").agg(pl.col("uses").sum())
         parents.append(level)
-    counted = pl.concat(parents).group_by("key", "spelling").agg(pl.col("uses").sum())
-    return pl.concat(pairs).unique(), counted.with_columns(label=pl.lit(TAG), is_parent=pl.lit(True))
+    counted = pl.concat(parents).group_by("label", "key", "spelling").agg(pl.col("uses").sum())
+    return pl.concat(pairs).unique(), counted.with_columns(is_parent=pl.lit(True))
