@@ -1,7 +1,8 @@
 """Vaults whose notes state pieces and cells directly, as reading would give them.
 
 As in ``tests/graph/conftest.py``; ``pieces`` is a list of dicts with the columns of PIECES (what is left out has a
-default), ``cells`` a list of (piece, key, text, line), ``rows`` the links of tables in the order of their pieces.
+default), ``cells`` a list of (piece, key, text, line), ``rows`` the links of tables in the order of their pieces,
+``fields`` the keys of inline fields by the line of the link in them.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +27,7 @@ def piece(kind: PieceKind, fragment: str, **more: object) -> dict[str, object]:
     return plain | {"kind": kind.value, "fragment": fragment} | more
 
 
-def with_pieces(records: RecordTable, vault: Vault) -> RecordTable:
+def state_pieces(records: RecordTable, vault: Vault) -> RecordTable:
     """``records`` with the pieces, cells and links of tables that the vault states."""
     pieces, cells, links = [], [], []
     stated = [vault[path] for path in records.notes["path"]]
@@ -37,11 +38,13 @@ def with_pieces(records: RecordTable, vault: Vault) -> RecordTable:
             {"note": note, "syntax": LinkSyntax.TABLE.value, "is_embed": False} | row for row in what.get("rows", [])
         ]
     tabled = pl.DataFrame(links, schema=LINKS)
+    fields = [(note, line, key) for note, what in enumerate(stated) for line, key in what.get("fields", {}).items()]
+    keys = pl.DataFrame(fields, schema={"note": pl.UInt32, "line": pl.Int32, "property": pl.String}, orient="row")
     return replace(
         records,
         pieces=pl.DataFrame(pieces, schema=PIECES),
         cells=pl.DataFrame(cells, schema=CELLS, orient="row"),
-        links=pl.concat([records.links, tabled]).sort("note", maintain_order=True),
+        links=pl.concat([records.links.update(keys, on=["note", "line"]), tabled]).sort("note", maintain_order=True),
     )
 
 
@@ -49,6 +52,12 @@ def with_pieces(records: RecordTable, vault: Vault) -> RecordTable:
 def of() -> Callable[..., dict[str, object]]:
     """One piece: ``of(kind, fragment, **columns)``; its section is its parent unless said."""
     return piece
+
+
+@pytest.fixture(scope="session")
+def with_pieces() -> Callable[[RecordTable, Vault], RecordTable]:
+    """Records of a described vault with its pieces, cells and links of tables."""
+    return state_pieces
 
 
 @pytest.fixture
@@ -66,7 +75,7 @@ def derive(build, makers):
             ]
 
     def run(vault: Vault, profile: Profile | None = None):
-        records = with_pieces(make_records(vault), vault)
+        records = state_pieces(make_records(vault), vault)
         return Answers(build_graph(records, make_stamps(vault), profile or Profile()))
 
     return run
