@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NoReturn, cast
+from typing import Any, Final, NoReturn, cast
 
 import yaml
 from yaml.cyaml import CSafeLoader  # bounds nesting by itself, and is ten times faster than the one in Python
@@ -32,6 +32,17 @@ _MOST_DIGITS: Final = 18
 _BASES: Final[Mapping[str, int]] = {"0o": 8, "0x": 16}
 _MOST_SHOWN: Final = 60
 _STRING_TAG: Final = "tag:yaml.org,2002:str"
+_PLAIN_TAG: Final = "plain"
+
+
+class _Composer(CSafeLoader):
+    """libyaml's parser, which leaves it to `Entry` what a plain scalar is: PyYAML's own rules are those of YAML 1.1."""
+
+    def resolve(self, kind: type[Any], value: Any, implicit: Any) -> Any:  # noqa: ARG002 - as the base class calls it
+        """The tag of a node without one."""
+        if kind is not yaml.ScalarNode:
+            return kind.__name__
+        return _PLAIN_TAG if implicit[0] else _STRING_TAG
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +221,7 @@ class Entry:
         if not isinstance(self.node, yaml.ScalarNode):
             return "nothing"
         value, is_plain = str(self.node.value), not self.node.style
-        if not is_plain or self.node.tag == _STRING_TAG:
+        if not is_plain or self.node.tag == _STRING_TAG:  # `!!str 5`
             return "a string"
         if value in _NULL:
             return "nothing"
@@ -251,12 +262,13 @@ def read_tree(file: str, data: bytes | None) -> Entry:
         line = (data or b"").count(b"\n", 0, reason.start) + 1
         Entry(file, "", line, None).refuse("is not UTF-8. Save the file as UTF-8.")
     try:
-        node = cast("yaml.Node | None", yaml.compose(text, Loader=CSafeLoader))
+        node = cast("yaml.Node | None", yaml.compose(text, Loader=_Composer))
     except yaml.MarkedYAMLError as reason:
         mark = reason.problem_mark or reason.context_mark
         if reason.problem == "exceeded maximum nesting depth":
             Entry(file, "", mark.line + 1 if mark else 1, None).refuse("is nested too deeply.")
-        Entry(file, "", mark.line + 1 if mark else 1, None).refuse(f"is not valid YAML: {reason.problem or reason}.")
+        words = ", ".join(part for part in (reason.context, reason.problem) if part)
+        Entry(file, "", mark.line + 1 if mark else 1, None).refuse(f"is not valid YAML: {words}.")
     except yaml.reader.ReaderError as reason:
         line = text.encode().count(b"\n", 0, reason.position) + 1
         Entry(file, "", line, None).refuse("is not valid YAML: it holds a control character.")
