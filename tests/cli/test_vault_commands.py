@@ -41,8 +41,8 @@ def test_links_are_in_order_of_line_and_say_what_is_not_there(listed):
     rows = listed("links", "Home")
     assert [(row["line"], row["type"], row["target"], row["anchor"], row["resolved"]) for row in rows] == [
         (3, "UP", "sub/Plan.md", None, True),
-        (6, "LINKS_TO", "sub/Plan.md", None, True),
         (6, "LINKS_TO", "sub/Plan.md", "Steps", True),
+        (6, "LINKS_TO", "sub/Plan.md", None, True),
         (7, "HAS_IMAGE", "map.png", None, True),
         (8, "LINKS_TO", "Nowhere", None, False),
         (14, "LINKS_TO", "Nowhere", None, False),
@@ -164,9 +164,9 @@ def test_flags_that_make_no_sense_exit_2(vaultgraph, write):
 def parted(make_graph):
     """A note with a section that another note links to; the section's own relationship has no line."""
     nodes = [
-        (("Note",), {"path": "A.md", "id": "A", "title": "A"}),
-        (("Note",), {"path": "B.md", "id": "B", "title": "B"}),
-        (("Note",), {"path": "C.md", "id": "C", "title": "C"}),
+        (("Note",), {"path": "A.md", "file_path": "A.md", "id": "A", "title": "A"}),
+        (("Note",), {"path": "B.md", "file_path": "B.md", "id": "B", "title": "B"}),
+        (("Note",), {"path": "C.md", "file_path": "C.md", "id": "C", "title": "C"}),
         (("Section",), {"id": "A#S", "note_id": "A", "title": "S", "_provisional": None, "missing": None}),
         (("Section",), {"id": "C#S", "note_id": "C", "title": "S"}),
         (("Concept",), {"id": "X", "title": "X", "_provisional": True}),
@@ -226,3 +226,26 @@ def test_check_as_json_lists_every_problem_and_what_is_declared(vaultgraph, writ
     assert len(data["problems"]) == 30
     assert (data["embed"], data["indexes"], data["recipes"]) == ({"Note": "body"}, {}, [])
     assert "embed targets: Note.body" in text.out
+
+
+def test_with_sections_as_nodes_the_commands_answer_as_without(vaultgraph, write):
+    """Only `links` names the section a link leads to; that a note links to its own section saves it from nothing."""
+    files = {
+        "A.md": "# A\n\n## One\n\ntext\n\n[[#One]]\n",
+        "B.md": "# B\n\n[[A#One]] [[A]] [[A#One|again]]\n\n[[Lost]]\n",
+        "C.md": "# C\n\n[[#C]]\n",
+    }
+    asked = [("backlinks", "A"), ("orphans",), ("deadends",), ("unresolved",), ("outline", "A")]
+
+    def answers(folder):
+        return [json.loads(vaultgraph(name, folder, *note, "--format", "json").out) for name, *note in asked]
+
+    folder = write(files)
+    plain = answers(folder)
+    assert [row["path"] for row in plain[0]] == ["A.md", "B.md", "B.md", "B.md"]
+    assert plain[1] == [{"path": "B.md"}, {"path": "C.md"}]
+    write({".kglite/vault.yaml": "kglite_vault: 1\nstructure:\n  sections: {}\n"})
+    assert answers(folder) == plain
+    targets = [row["target"] for row in json.loads(vaultgraph("links", folder, "B", "--format", "json").out)]
+    assert targets == ["A#A#One", "A#A#One", "A.md", "Lost"]
+    assert "nodes from parts of notes: 4 (sections 4)\n" in vaultgraph("check", folder).out

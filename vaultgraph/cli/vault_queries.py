@@ -14,12 +14,12 @@ MATCH (n {path: $path})-[r]->(m)
 WHERE r.line IS NOT NULL AND (m.path IS NOT NULL OR m._provisional)
 RETURN r.line AS line, type(r) AS type, coalesce(m.path, m.title) AS target, r.anchor AS anchor,
        coalesce(NOT (m._provisional OR m.missing), true) AS resolved
-ORDER BY line, target, type""",
+ORDER BY line, target, type, anchor""",
     "backlinks": """\
 MATCH (n {path: $path})<-[r]-(m)
 WHERE r.line IS NOT NULL
 RETURN m.path AS path, r.line AS line, type(r) AS type, r.anchor AS anchor
-ORDER BY path, line, type""",
+ORDER BY path, line, type, anchor""",
     "unresolved": """\
 MATCH (n)-[r]->(m)
 WHERE r.line IS NOT NULL AND (m._provisional OR m.missing)
@@ -57,16 +57,16 @@ WITH_PARTS: Final[dict[str, str]] = {
     "links": """\
 MATCH (n {path: $path})-[r]->(m)
 WHERE r.line IS NOT NULL AND (m.path IS NOT NULL OR m.note_id IS NOT NULL OR m._provisional)
-RETURN r.line AS line, type(r) AS type, coalesce(m.path, m.id) AS target, r.anchor AS anchor,
+RETURN r.line AS line, type(r) AS type, coalesce(m.file_path, m.id) AS target, r.anchor AS anchor,
        coalesce(NOT (m._provisional OR m.missing), true) AS resolved
-ORDER BY line, target, type""",
+ORDER BY line, target, type, anchor""",
     "backlinks": """\
 MATCH (n {path: $path})
 MATCH (part) WHERE part = n OR part.note_id = n.id
 MATCH (part)<-[r]-(m)
 WHERE r.line IS NOT NULL
 RETURN m.path AS path, r.line AS line, type(r) AS type, r.anchor AS anchor
-ORDER BY path, line, type""",
+ORDER BY path, line, type, anchor""",
     "orphans": """\
 MATCH (part)<-[r]-(m)
 WHERE part.note_id <> m.id AND r.line IS NOT NULL
