@@ -4,7 +4,7 @@ Readers of each kind add to a `NotePieces`; it gives out ids and remembers what 
 are put in order of lines and the positions follow.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -75,6 +75,7 @@ class NotePieces:
     faults: list[Fault] = field(default_factory=list[Fault])
     is_full: bool = False
     _counts: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
+    _keys: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
 
     def add(self, piece: Piece) -> int:
         """Takes a piece, with an id of its own; its number. Ask `has_room` first."""
@@ -99,26 +100,40 @@ class NotePieces:
         self._counts[heading, kind] = count
         return f"{self.outline.fragment(heading)}~{kind}{count}"
 
-    def order(self) -> list[int]:
-        """The numbers of the pieces in the order of their lines; what holds others is before them."""
+    def is_new_key(self, heading: int, key: str) -> bool:
+        """Whether no row of a table below a heading had this key; from now on one has."""
+        is_new = (heading, key) not in self._keys
+        self._keys.add((heading, key))
+        return is_new
+
+    def places(self) -> list[int]:
+        """The place of each piece in the order of lines; what holds others is before them."""
         pieces = self.pieces
-        return sorted(range(len(pieces)), key=lambda number: (pieces[number].row, pieces[number].kind))
+        order = sorted(range(len(pieces)), key=lambda number: (pieces[number].row, pieces[number].kind))
+        places = [0] * len(order)
+        # row loop: the pieces of one note
+        for place, number in enumerate(order):
+            places[number] = place
+        return places
 
 
-def placed(note: int, first_line: int, found: NotePieces) -> Iterator[tuple[object, ...]]:
-    """The rows of PIECES of a note whose body starts on ``first_line`` of the file."""
-    order = found.order()
-    place = [0] * len(order)
-    for at, number in enumerate(order):
-        place[number] = at
+def placed(note: int, first_line: int, found: NotePieces, places: Sequence[int]) -> Iterator[tuple[object, ...]]:
+    """The rows of PIECES of a note whose body starts on ``first_line`` of the file, by their ``places``."""
     counts: dict[tuple[int, int], int] = {}
     # row loop: the pieces of one note
-    for number in order:
-        piece = found.pieces[number]
+    for piece in _sorted(found.pieces, places):
         # sections are added first, so that their numbers are the positions of their headings
-        section = place[piece.heading] if found.has_sections and piece.heading >= 0 else -1
-        parent = section if piece.holder == SECTION else place[piece.holder]
+        section = places[piece.heading] if found.has_sections and piece.heading >= 0 else -1
+        parent = section if piece.holder == SECTION else places[piece.holder]
         ordinal = counts.get((parent, piece.kind), 0)
         counts[parent, piece.kind] = ordinal + 1
         start = (note, first_line + piece.row, int(piece.kind), piece.fragment, parent, section, ordinal)
         yield *start, *piece[5:]
+
+
+def _sorted(pieces: Sequence[Piece], places: Sequence[int]) -> Sequence[Piece]:
+    in_order = list(pieces)
+    # row loop: the pieces of one note
+    for piece, place in zip(pieces, places, strict=True):
+        in_order[place] = piece
+    return in_order

@@ -13,12 +13,13 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.note.canvas import CanvasError, read_canvas
+from vaultgraph.note.field_rows import with_field_keys, with_fields
 from vaultgraph.note.frontmatter import FrontmatterError, front_of
 from vaultgraph.note.inline import TokenKind
 from vaultgraph.note.lines import IntArray
 from vaultgraph.note.links import link_rows, tag_rows
 from vaultgraph.note.patterns import WIKILINK
-from vaultgraph.note.pieces import Body, PieceTables, read_pieces, reads_pieces
+from vaultgraph.note.pieces import Body, Parts, read_parts, reads_parts
 from vaultgraph.note.properties import Collector, Statements
 from vaultgraph.note.records import SCHEMAS, LinkSyntax, RecordTable, content_hash
 from vaultgraph.note.segments import find_segments
@@ -50,7 +51,7 @@ def read_notes(paths: Sequence[str], contents: Sequence[bytes], reading: Reading
             _add_canvas(batch, note, data)
         else:
             _add_note(batch, note, data)
-    return _assembled(batch, reading if reading is not None and reads_pieces(reading) else None)
+    return _assembled(batch, reading if reading is not None and reads_parts(reading) else None)
 
 
 @dataclass(slots=True)
@@ -162,32 +163,43 @@ def _assembled(batch: _Batch, reading: Reading | None) -> RecordTable:
     headings = headings.filter(in_note)
     stated = batch.collector.statements()
     beside = _beside(batch, scanned, headings, stated.skipped, reading) if reading is not None else None
+    if beside is not None and beside.fields:
+        tokens = with_field_keys(tokens, beside.fields)
     links = link_rows(pl.concat([_frontmatter_tokens(stated), tokens], how="diagonal") if stated.links else tokens)
     links = pl.concat([_card_links(batch), links], how="diagonal") if batch.card_links else links
+    if beside is not None:
+        links = _with_beside(links, beside)
     tags = pl.concat([_frontmatter_tags(stated), tag_rows(tokens).with_columns(is_inline=True)], how="diagonal")
     return RecordTable(
         notes=_notes(batch, stated, headings, bodies),
-        properties=stated.properties,
+        properties=with_fields(stated.properties, beside.fields) if beside is not None else stated.properties,
         links=_shaped(links, "links", ["note", "line"]),
         tags=_shaped(tags, "tags", ["note", "line"]),
         headings=_shaped(headings, "headings"),
         blocks=_shaped(blocks.filter(in_note), "blocks"),
         pieces=beside.pieces if beside is not None else SCHEMAS["pieces"].to_frame(),
-        cells=SCHEMAS["cells"].to_frame(),
+        cells=beside.cells if beside is not None else SCHEMAS["cells"].to_frame(),
         problems=_problems(batch, stated),
     )
 
 
 def _beside(
     batch: _Batch, scanned: pl.Series, headings: pl.DataFrame, skipped: Sequence[int], reading: Reading
-) -> PieceTables:
+) -> Parts:
     """The parts of the bodies of notes that are in the graph; their problems go to the batch."""
     rows = zip(batch.owners, batch.body_lines, scanned, strict=False)  # cards follow the bodies
     left_out = set(skipped)
     bodies = [Body(note, line, text) for note, line, text in rows if note not in left_out]
-    found = read_pieces(bodies, headings, reading)
+    found = read_parts(bodies, headings, reading)
     batch.problems += found.problems
     return found
+
+
+def _with_beside(links: pl.DataFrame, beside: Parts) -> pl.DataFrame:
+    """The links, those in inline fields with their key, and behind them the relationships of tables."""
+    if "field" in links.columns:
+        links = links.with_columns(property=pl.coalesce("property", "field"))
+    return pl.concat([links, beside.links], how="diagonal") if beside.links.height else links
 
 
 _NOTHING: Final = pl.lit(None, dtype=pl.String)
