@@ -11,6 +11,7 @@ import pytest
 
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.clauses import parse
+from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.execute.bindings import (
     Bindings,
     BoundColumn,
@@ -29,7 +30,10 @@ from vaultgraph.cypher.values import NodeRef, PathRef, RelationshipRef
 from vaultgraph.errors import BudgetError, EvaluationError
 from vaultgraph.graph.columns import VARIANT, Column, Segment
 from vaultgraph.graph.csr import build_csr
+from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph, NodeGroup, RelationshipTable
+
+NO_STATISTICS = Statistics(Facts(Graph(0, (), {}, {})))
 
 Evaluating = Callable[..., BoundColumn]
 
@@ -70,7 +74,14 @@ def graph() -> Graph:
 def context(graph: Graph) -> Callable[[str], Context]:
     def run(text: str) -> Context:
         parameters = {"wanted": [1, 7], "name": "Ada"}
-        return Context(graph, parameters, text, Budget(), datetime(2026, 1, 15, tzinfo=UTC), PlannedPatterns({}))
+        return Context(
+            graph,
+            parameters,
+            text,
+            Budget(),
+            datetime(2026, 1, 15, tzinfo=UTC),
+            PlannedPatterns({}, NO_STATISTICS),
+        )
 
     return run
 
@@ -368,7 +379,14 @@ def test_constants_are_worked_out_without_rows(context: Callable[[str], Context]
 def test_a_cancelled_query_stops_inside_a_row_loop(graph: Graph) -> None:
     cancelled = Event()
     cancelled.set()
-    here = Context(graph, {}, "", Budget(cancelled=cancelled), datetime.now(UTC), PlannedPatterns({}))
+    here = Context(
+        graph,
+        {},
+        "",
+        Budget(cancelled=cancelled),
+        datetime.now(UTC),
+        PlannedPatterns({}, NO_STATISTICS),
+    )
     with pytest.raises(BudgetError):
         evaluate(parsed("RETURN {a: x}"), Bindings(2, {"x": from_values([1, 2])}), here)
 

@@ -8,6 +8,7 @@ import pytest
 
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.clauses import parse
+from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.execute.bindings import Bindings
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate
@@ -16,7 +17,10 @@ from vaultgraph.cypher.execute.pattern_runner import PlannedPatterns
 from vaultgraph.cypher.functions import registry
 from vaultgraph.cypher.syntax import Return
 from vaultgraph.errors import EvaluationError
+from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph
+
+NO_STATISTICS = Statistics(Facts(Graph(0, (), {}, {})))
 
 
 @pytest.fixture
@@ -28,7 +32,14 @@ def value() -> Callable[[str], object]:
         clause = parse(query).parts[0].clauses[0]
         assert isinstance(clause, Return)
         now = datetime(2026, 1, 15, 10, 30, tzinfo=timezone(timedelta(hours=1)))
-        context = Context(Graph(0, (), {}, {}), {"long": "x" * 4_000_000}, query, Budget(), now, PlannedPatterns({}))
+        context = Context(
+            Graph(0, (), {}, {}),
+            {"long": "x" * 4_000_000},
+            query,
+            Budget(),
+            now,
+            PlannedPatterns({}, NO_STATISTICS),
+        )
         return column_values(evaluate(clause.projection.items[0].expression, Bindings(1, {}), context))[0]
 
     return run

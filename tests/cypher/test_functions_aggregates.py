@@ -8,6 +8,7 @@ import pytest
 
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.durations import Duration
+from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.execute.bindings import ObjectColumn
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.fetch import column_values, from_values
@@ -16,7 +17,10 @@ from vaultgraph.cypher.functions.aggregate_rows import aggregate
 from vaultgraph.cypher.functions.aggregates import AGGREGATES, find_aggregate
 from vaultgraph.cypher.values import NodeRef
 from vaultgraph.errors import EvaluationError
+from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph
+
+NO_STATISTICS = Statistics(Facts(Graph(0, (), {}, {})))
 
 Aggregating = Callable[..., list[object]]
 
@@ -29,7 +33,14 @@ def answers() -> Aggregating:
         name: str, values: list[object], *, distinct: bool = False, part: object = 0.5, mixed: bool = False
     ) -> list[object]:
         text = f"RETURN {name}(x)"
-        context = Context(Graph(0, (), {}, {}), {}, text, Budget(), datetime.now(UTC), PlannedPatterns({}))
+        context = Context(
+            Graph(0, (), {}, {}),
+            {},
+            text,
+            Budget(),
+            datetime.now(UTC),
+            PlannedPatterns({}, NO_STATISTICS),
+        )
         groups = np.arange(len(values), dtype=np.int64) % 2
         column = ObjectColumn(values) if mixed else from_values(values)
         extra = [from_values([part] * len(values))]

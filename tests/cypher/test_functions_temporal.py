@@ -8,6 +8,7 @@ import pytest
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.clauses import parse
 from vaultgraph.cypher.durations import Duration
+from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.execute.bindings import Bindings
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate
@@ -15,7 +16,10 @@ from vaultgraph.cypher.execute.fetch import column_values
 from vaultgraph.cypher.execute.pattern_runner import PlannedPatterns
 from vaultgraph.cypher.syntax import Return
 from vaultgraph.errors import EvaluationError
+from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph
+
+NO_STATISTICS = Statistics(Facts(Graph(0, (), {}, {})))
 
 
 @pytest.fixture
@@ -27,7 +31,7 @@ def value() -> Callable[[str], object]:
         clause = parse(query).parts[0].clauses[0]
         assert isinstance(clause, Return)
         now = datetime(2026, 1, 15, 0, 30, tzinfo=timezone(timedelta(hours=1)))
-        context = Context(Graph(0, (), {}, {}), {}, query, Budget(), now, PlannedPatterns({}))
+        context = Context(Graph(0, (), {}, {}), {}, query, Budget(), now, PlannedPatterns({}, NO_STATISTICS))
         return column_values(evaluate(clause.projection.items[0].expression, Bindings(1, {}), context))[0]
 
     return run

@@ -10,11 +10,13 @@ import pytest
 
 from vaultgraph.cypher.bind import bind
 from vaultgraph.cypher.clauses import parse
+from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.explain import plan_text
 from vaultgraph.cypher.optimise import RULES
 from vaultgraph.cypher.planner import plan_query
 from vaultgraph.cypher.rules.prune import prune
 from vaultgraph.cypher.rules.reach import reach
+from vaultgraph.graph.facts import Facts
 
 CASES = Path(__file__).resolve().parents[1] / "cases" / "rules"
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -43,12 +45,13 @@ def graph(make_graph):
 @pytest.mark.parametrize(("rule", "case"), list(cases()))
 def test_rule_turns_one_plan_into_the_other(rule, case, graph):
     bound = bind(parse(case["cypher"]), case["cypher"], None, {})
-    plan = plan_query(bound.query, bound.columns, graph, {})
-    rules = [*RULES, lambda plan: prune(plan, frozenset(bound.columns)), reach]
+    statistics = Statistics(Facts(graph))
+    plan = plan_query(bound.query, bound.columns, statistics, {})
+    rules = [*RULES, lambda plan, _: prune(plan, frozenset(bound.columns)), lambda plan, _: reach(plan)]
     for before in rules[: NAMES.index(rule)]:
-        plan = before(plan)
+        plan = before(plan, statistics)
     assert plan_text(plan) == case["before"]
-    assert plan_text(rules[NAMES.index(rule)](plan)) == case["after"]
+    assert plan_text(rules[NAMES.index(rule)](plan, statistics)) == case["after"]
 
 
 @pytest.mark.parametrize("rule", NAMES)

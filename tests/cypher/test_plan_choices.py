@@ -4,10 +4,12 @@ import pytest
 
 from vaultgraph.cypher.bind import bind
 from vaultgraph.cypher.clauses import parse
+from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.explain import plan_text
 from vaultgraph.cypher.operators import ScanNodes
 from vaultgraph.cypher.planner import plan_query
 from vaultgraph.cypher.plans import walk
+from vaultgraph.graph.facts import Facts
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +24,7 @@ def graph(make_graph):
 
 def plan_of(graph, query):
     bound = bind(parse(query), query, None, {})
-    return plan_query(bound.query, bound.columns, graph, {})
+    return plan_query(bound.query, bound.columns, Statistics(Facts(graph)), {})
 
 
 def first_node(graph, query):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultgraph.cypher.budget import Budget
+from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ObjectColumn
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate
@@ -41,7 +42,10 @@ from vaultgraph.cypher.syntax import (
 )
 from vaultgraph.cypher.values import group_key, order_key
 from vaultgraph.errors import EvaluationError
+from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph
+
+NO_STATISTICS = Statistics(Facts(Graph(0, (), {}, {})))
 
 AGREEMENT = settings(deadline=None)  # a busy machine is no failure
 NOW = datetime(2026, 1, 15, 10, 30, tzinfo=UTC)
@@ -162,7 +166,7 @@ ROWS = st.lists(
 
 
 def context() -> Context:
-    return Context(Graph(0, (), {}, {}), {}, "", Budget(), NOW, PlannedPatterns({}))
+    return Context(Graph(0, (), {}, {}), {}, "", Budget(), NOW, PlannedPatterns({}, NO_STATISTICS))
 
 
 def bindings_of(rows: list[dict[str, object]]) -> Bindings:

@@ -161,6 +161,32 @@ def test_match_finds_what_the_naive_matcher_finds(graph, paths, make_graph):
     assert counted == [(expected.total(),)]
 
 
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graph=graphs(), paths=patterns(), data=st.data())
+def test_groups_hold_what_the_naive_matcher_finds(graph, paths, data, make_graph):
+    names = sorted({place.name for places, _ in paths for place in places})
+    keys = data.draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
+    key = data.draw(st.sampled_from(("id", "x")))
+    other = data.draw(st.sampled_from(names))
+    groups: dict[tuple, list[int]] = {}
+    for found in matches(*graph, paths, {}):
+        group = tuple(found[name] if key == "id" else graph[0][found[name]][1]["x"] for name in keys)
+        groups.setdefault(group, []).append(found[other])
+    expected = Counter((*group, len(ids), sum(ids), len(ids), min(ids), len(set(ids))) for group, ids in groups.items())
+    if not keys and not groups:
+        expected = Counter([(0, 0, 0, None, 0)])
+    items = [f"{name}.{key}" for name in keys]
+    calls = ["count(*)", f"sum({other}.id)", f"count({other}.x)", f"min({other}.id)", f"count(DISTINCT {other})"]
+    query = f"MATCH {text_of(paths)} RETURN {', '.join([*items, *calls])}"
+    assert answer(make_graph(*graph), query) == expected
+    shown_calls = data.draw(st.lists(st.sampled_from(range(3)), min_size=1, unique=True))
+    query = f"MATCH {text_of(paths)} RETURN {', '.join([*items, *(calls[at] for at in shown_calls)])}"
+    part = Counter()
+    for row, times in expected.items():
+        part[(*row[: len(keys)], *(row[len(keys) + at] for at in shown_calls))] += times
+    assert answer(make_graph(*graph), query) == part
+
+
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graph=graphs(), paths=patterns(st.tuples(st.integers(0, 1), st.integers(1, 4))))
 def test_distinct_ends_are_those_of_all_trails(graph, paths, make_graph):

@@ -22,6 +22,7 @@ from vaultgraph.cypher.syntax import (
 )
 from vaultgraph.cypher.trees import variables_of
 from vaultgraph.graph.csr import Csr
+from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph, RelationshipTable
 
 _KEYS = frozenset({"id", "path", "title", "concept_id", "file_path"})  # properties that (nearly) name one node
@@ -68,9 +69,14 @@ def chosen_tables(graph: Graph, types: Iterable[str]) -> list[RelationshipTable]
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts of one graph, computed when asked: each is a sum over a few ranges."""
+    """Counts of one graph, computed when asked: each is a sum over a few ranges. ``facts`` are kept between queries."""
 
-    graph: Graph
+    facts: Facts
+
+    @property
+    def graph(self) -> Graph:
+        """The graph the counts are of."""
+        return self.facts.graph
 
     def nodes(self, labels: LabelExpression | None) -> int:
         """How many nodes satisfy the labels: exact."""

@@ -37,6 +37,7 @@ from vaultgraph.cypher.operators import (
     Skip,
     Sort,
     Start,
+    Tally,
     TopK,
     Trails,
     Union,
@@ -102,7 +103,7 @@ def _details(plan: Plan) -> str:
             return f"{_node(variable, labels)} {key} {'IN' if many else '='} {_shown(value)}"
         case CountNodes(column, labels):
             return f"{_name(column)} = count of {_node('', labels)}"
-        case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | BuildPath():
+        case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | Tally() | BuildPath():
             return _pattern_details(plan)
         case Filter(_, predicate):
             return _shown(predicate)
@@ -131,7 +132,7 @@ def _details(plan: Plan) -> str:
 
 
 def _pattern_details(
-    plan: Expand | ExpandBound | ExpandVariable | Reach | ShortestPaths | Degree | BuildPath,
+    plan: Expand | ExpandBound | ExpandVariable | Reach | ShortestPaths | Degree | Tally | BuildPath,
 ) -> str:
     match plan:
         case Expand():
@@ -148,8 +149,14 @@ def _pattern_details(
             return f"{which} ({_name(plan.source)}){_trail(plan.trails)}({_name(plan.target)})"
         case Degree():
             hop = _hop(None, plan.types, plan.direction, "")
-            target = _node("", plan.labels)
-            return f"{_name(plan.column)} = hops ({_name(plan.source)}){hop}{target}{_notes(False, plan.unlike)}"
+            name, where = ("", "") if plan.where is None else (plan.where[0], f" WHERE {_shown(plan.where[1])}")
+            target = _node(name, plan.labels)
+            return f"{_name(plan.column)} = hops ({_name(plan.source)}){hop}{target}{_notes(False, plan.unlike)}{where}"
+        case Tally():
+            hop = _hop(None, plan.types, plan.direction, "")
+            weight = "" if plan.weight is None else f" by {_shown(plan.weight)}"
+            ends = f"({_name(plan.source)}){hop}{_node(plan.target, plan.labels)}"
+            return f"{_name(plan.column)} = ways {ends}{weight}"
         case BuildPath(_, path, first, steps):
             return f"{_name(path)} = {_names((first, *(name for name, _ in steps)))}"
 

@@ -149,7 +149,10 @@ class ShortestPaths:
 
 @dataclass(frozen=True, slots=True)
 class Degree:
-    """Column ``column``: how many rows Expand would make of each row. Rows of which it would make none are dropped."""
+    """Column ``column``: how many rows Expand would make of each row. Rows of which it would make none are dropped.
+
+    ``where``: a name for the far node and a predicate of it alone; only hops to nodes where it is true count.
+    """
 
     input: "Plan"
     source: str
@@ -158,6 +161,25 @@ class Degree:
     column: str
     labels: LabelExpression | None = None
     unlike: tuple[str, ...] = ()
+    where: tuple[str, Expression] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """One row for each node that Expand would reach: ``target``, and in ``column`` how many rows lead there.
+
+    A row of the input counts ``weight`` times, once where that is None. No other column is kept.
+    """
+
+    input: "Plan"
+    source: str
+    target: str
+    types: tuple[str, ...]
+    direction: Direction
+    column: str
+    weight: Expression | None = None
+    labels: LabelExpression | None = None
+    at: Span = field(default=(0, 0), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +347,7 @@ Plan = (
     | Reach
     | ShortestPaths
     | Degree
+    | Tally
     | BuildPath
     | Filter
     | Extend

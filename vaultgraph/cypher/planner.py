@@ -29,14 +29,14 @@ from vaultgraph.cypher.syntax import (
     With,
 )
 from vaultgraph.cypher.trees import conjuncts, rewrite
-from vaultgraph.graph.graph import Graph
 
 ROW = " row"  # the column by which rows made from one row find back to it
 
 
-def plan_query(query: Query, columns: tuple[str, ...], graph: Graph, parameters: Mapping[str, object]) -> Plan:
+def plan_query(
+    query: Query, columns: tuple[str, ...], statistics: Statistics, parameters: Mapping[str, object]
+) -> Plan:
     """The plan of a bound query, before any rule; ``columns`` are the names of its result."""
-    statistics = Statistics(graph)
     parts = [_plan_part(rewrite(part, _counted), statistics, parameters) for part in query.parts]
     plan = parts[0]
     if len(parts) > 1 and len(set(query.union_all)) == 1:

@@ -31,10 +31,12 @@ from vaultgraph.cypher.operators import (
     Skip,
     Sort,
     Start,
+    Tally,
     TopK,
     Union,
     Unwind,
 )
+from vaultgraph.cypher.syntax import LabelExpression, Variable
 
 
 def inputs_of(plan: Plan) -> tuple[Plan, ...]:
@@ -104,6 +106,8 @@ def columns_of(plan: Plan) -> frozenset[str]:
             return frozenset(name for name, _ in items)
         case Keep(_, names):
             return frozenset(names)
+        case Tally():
+            return frozenset((plan.target, plan.column))
         case Aggregate(_, keys, calls):
             return frozenset(name for name, _ in (*keys, *calls))
         case LimitPieces(_, pipeline):
@@ -120,6 +124,40 @@ def columns_of(plan: Plan) -> frozenset[str]:
             return columns_of(source) | {variable for _, variable in yields}
         case _:
             assert_never(plan)
+
+
+def labels_of(plan: Plan) -> dict[str, LabelExpression | None]:
+    """The node variables that are never null in the rows of ``plan``, each with the labels it surely satisfies.
+
+    Only those are given that patterns make on the way down through operators which keep or drop whole rows.
+    """
+    match plan:
+        case ScanNodes(variable, labels) | SeekNodes(variable, labels):
+            return {variable: labels}
+        case Expand() | ExpandVariable() | Reach():
+            found = labels_of(plan.input)
+            return found if plan.is_bound else {**found, plan.target: plan.labels}
+        case Tally():
+            return {plan.target: plan.labels}
+        case Degree() | BuildPath() | ShortestPaths() | Filter() | Extend() | Sort() | Skip() | Limit() | TopK():
+            return labels_of(plan.input)
+        case Unwind() | Distinct() | CallProcedure():
+            return labels_of(plan.input)
+        case Keep(source, names):
+            return {name: labels for name, labels in labels_of(source).items() if name in names}
+        case Project(source, items):
+            below = labels_of(source)
+            return {
+                name: below[expression.name]
+                for name, expression in items
+                if isinstance(expression, Variable) and expression.name in below
+            }
+        case Join(left, right):
+            return {**labels_of(left), **labels_of(right)}
+        case Optional(source):
+            return labels_of(source)
+        case _:
+            return {}
 
 
 def _made_by_pattern(

@@ -26,7 +26,9 @@ from vaultgraph.cypher.procedures import Tables
 from vaultgraph.cypher.result import Result
 from vaultgraph.cypher.scopes import Names
 from vaultgraph.errors import BudgetError, EvaluationError, UnsupportedError
+from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph
+from vaultgraph.graph.schema import Schema
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
@@ -52,15 +54,16 @@ def run_query(
     given = _NOTHING if parameters is None else parameters
     limits = Budget() if budget is None else budget
     limits.check()
+    statistics = Statistics(schema.facts if isinstance(schema, Schema) else Facts(graph))
     bound = bind(parse(text), text, schema, given)
     if bound.query.mode == "profile":
         raise UnsupportedError("PROFILE is not supported; EXPLAIN shows the plan and its estimates.", text, 0, 7)
-    plan, warnings = _planned(bound, graph, given, text), bound.warnings
+    plan, warnings = _planned(bound, statistics, given, text), bound.warnings
     if bound.query.mode == "explain":
-        columns, bindings = _plan_rows(plan, graph)
+        columns, bindings = _plan_rows(plan, statistics)
     else:
         frames: Tables = {} if tables is None else tables
-        context = Context(graph, given, text, limits, datetime.now().astimezone(), PlannedPatterns(frames))
+        context = Context(graph, given, text, limits, datetime.now().astimezone(), PlannedPatterns(frames, statistics))
         columns, bindings = bound.columns, _run(plan, Run(context, frames))
         warnings = (*warnings, *context.warnings)
     return Result(
@@ -73,10 +76,10 @@ def run_query(
     )
 
 
-def _planned(bound: Bound, graph: Graph, parameters: Mapping[str, object], text: str) -> Plan:
+def _planned(bound: Bound, statistics: Statistics, parameters: Mapping[str, object], text: str) -> Plan:
     try:
-        plan = plan_query(bound.query, bound.columns, graph, parameters)
-        return optimise(plan, frozenset(bound.columns))
+        plan = plan_query(bound.query, bound.columns, statistics, parameters)
+        return optimise(plan, frozenset(bound.columns), statistics)
     except RecursionError:
         raise UnsupportedError("The query has too many parts for one plan: split it into several.", text) from None
 
@@ -96,8 +99,8 @@ def _run(plan: Plan, state: Run) -> Bindings:
         ) from None
 
 
-def _plan_rows(plan: Plan, graph: Graph) -> tuple[tuple[str, ...], Bindings]:
-    lines = explain(plan, Statistics(graph))
+def _plan_rows(plan: Plan, statistics: Statistics) -> tuple[tuple[str, ...], Bindings]:
+    lines = explain(plan, statistics)
     columns = {
         "step": pl.Series([number for number, _ in enumerate(lines, 1)], dtype=pl.Int64),
         "operator": pl.Series(["  " * line.depth + line.operator for line in lines], dtype=pl.String),

@@ -9,18 +9,24 @@ from typing import TypeVar
 
 from vaultgraph.cypher.syntax import (
     Binary,
+    Comparison,
     Expression,
     FunctionCall,
+    IsNull,
     ListComprehension,
+    Literal,
     NodePattern,
+    Parameter,
     PathPattern,
     PatternComprehension,
     PatternCount,
     PatternPredicate,
+    Property,
     Quantifier,
     Reduce,
     RelationshipPattern,
     Syntax,
+    Unary,
     Variable,
 )
 
@@ -84,6 +90,34 @@ def is_stable(tree: Syntax) -> bool:
 def is_constant(tree: Syntax) -> bool:
     """Whether the value is the same for every row."""
     return not variables_of(tree) and not has_pattern(tree) and is_stable(tree)
+
+
+def is_harmless(tree: Expression) -> bool:
+    """Whether evaluating the predicate never fails, whatever the values: it may run for rows that nobody asked for."""
+    match tree:
+        case Comparison(first, rest):
+            return all(_is_plain(side) for side in (first, *(other for _, other in rest)))
+        case Binary("AND" | "OR", left, right):
+            return is_harmless(left) and is_harmless(right)
+        case Binary("STARTS WITH" | "ENDS WITH" | "CONTAINS", left, right):
+            return _is_plain(left) and _is_plain(right)
+        case Unary("NOT", operand):
+            return is_harmless(operand)
+        case IsNull(operand):
+            return _is_plain(operand)
+        case _:
+            return False
+
+
+def _is_plain(tree: Expression) -> bool:
+    """A value that is only read."""
+    match tree:
+        case Variable() | Literal() | Parameter():
+            return True
+        case Property(subject):
+            return isinstance(subject, Variable)
+        case _:
+            return False
 
 
 def few(predicates: Sequence[Expression]) -> Sequence[Expression]:

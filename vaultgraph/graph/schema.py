@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.graph.columns import VARIANT, Column, Segment
+from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph, group_index, label_counts, ranges_of_label
 from vaultgraph.note.records import ValueKind
 
@@ -61,6 +62,7 @@ class Schema:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
+        self.facts = Facts(graph)
         self._properties: dict[str, tuple[PropertyFacts, ...]] = {}
         self.labels: Mapping[str, int] = label_counts(graph)
         counts = {name: len(table.sources) for name, table in graph.relationships.items()}

@@ -23,8 +23,7 @@ from vaultgraph.cypher.execute.bindings import (
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.fetch import column_values, height_of, take_rows
 from vaultgraph.cypher.execute.scan import label_mask
-from vaultgraph.cypher.operators import Degree, Direction, Expand, ExpandBound
-from vaultgraph.cypher.syntax import LabelExpression
+from vaultgraph.cypher.operators import Direction, Expand, ExpandBound
 from vaultgraph.cypher.values import NodeRef, RelationshipRef, type_name
 from vaultgraph.errors import EvaluationError
 from vaultgraph.graph.columns import Ids
@@ -174,65 +173,6 @@ def expand_bound(plan: ExpandBound, bindings: Bindings, context: Context) -> Bin
     rows = take_rows(bindings, positions[kept])
     made = {plan.source: NodeColumn(starts[kept]), plan.target: NodeColumn(ends[kept])}
     return Bindings(rows.height, {**rows.columns, **made})
-
-
-def degree(plan: Degree, bindings: Bindings, context: Context) -> Bindings:
-    """How many hops each row has, without making them; rows without any are dropped."""
-    graph = context.graph
-    ids = node_ids(bindings, plan.source)
-    counts = degrees_of(graph, ids, plan.types, plan.direction, plan.labels, context.budget)
-    for name in plan.unlike:
-        counts -= _repeats(graph, relationship_ids(bindings.columns[name]), ids, plan)
-    positions = np.flatnonzero(counts > 0)
-    rows = take_rows(bindings, positions)
-    counted = ValueColumn(pl.Series(counts[positions], dtype=pl.Int64))
-    return Bindings(rows.height, {**rows.columns, plan.column: counted})
-
-
-def degrees_of(
-    graph: Graph,
-    ids: Ids,
-    types: Iterable[str],
-    direction: Direction,
-    labels: LabelExpression | None,
-    budget: Budget,
-) -> Ids:
-    """The number of hops from each of ``ids`` to nodes that satisfy ``labels``, ``int64[len(ids)]``."""
-    tables = chosen_tables(graph, types)
-    if labels is not None:
-        positions, neighbours, _ = hops_from(tables, direction, ids, budget)
-        return np.bincount(positions[label_mask(graph, neighbours, labels)], minlength=len(ids))
-    counts = np.zeros(len(ids), dtype=np.int64)
-    for table in tables:
-        if direction != "in":
-            counts += table.outgoing.degrees(ids)
-        if direction != "out":
-            counts += table.incoming.degrees(ids)
-        if direction == "both":
-            loops = np.sort(table.sources[table.sources == table.targets].astype(np.int64))
-            counts -= np.searchsorted(loops, ids, side="right") - np.searchsorted(loops, ids, side="left")
-    return counts
-
-
-def _repeats(graph: Graph, relationships: Ids, ids: Ids, plan: Degree) -> Ids:
-    """1 where the relationship of a row is itself one of the counted hops of the node of the row, else 0."""
-    found = np.zeros(len(ids), dtype=np.int64)
-    for table, positions in tables_of(graph, relationships):
-        if plan.types and table.type not in plan.types:
-            continue
-        rows = relationships[positions] - table.first
-        starts, ends, nodes = table.sources[rows], table.targets[rows], ids[positions]
-        match plan.direction:
-            case "out":
-                hit, far = starts == nodes, ends
-            case "in":
-                hit, far = ends == nodes, starts
-            case "both":
-                hit, far = (starts == nodes) | (ends == nodes), np.where(starts == nodes, ends, starts)
-        if plan.labels is not None:
-            hit = hit & label_mask(graph, far.astype(np.int64), plan.labels)
-        found[positions] += hit
-    return found
 
 
 def node_ids(bindings: Bindings, name: str) -> Ids:

@@ -28,6 +28,9 @@ def group_codes(columns: Sequence[BoundColumn], height: int, budget: Budget) -> 
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     if not columns:
         return np.zeros(height, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    if len(columns) == 1 and isinstance(column := columns[0], NodeColumn) and bool((np.diff(column.ids) > 0).all()):
+        every = np.arange(height, dtype=np.int64)  # each its own group
+        return every, every
     keys = {f"key {number}": _group_series(column, budget) for number, column in enumerate(columns)}
     frame = pl.DataFrame(keys).with_row_index("row")
     groups = frame.group_by(list(keys), maintain_order=True).agg("row")["row"]

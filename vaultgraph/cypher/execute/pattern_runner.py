@@ -34,15 +34,14 @@ class PlannedPatterns:
     """The PatternRunner of a running query."""
 
     tables: Tables
+    statistics: Statistics
 
     def exists(
         self, patterns: tuple[PathPattern, ...], where: Expression | None, bindings: Bindings, context: Context
     ) -> ValueColumn:
         """Whether the patterns match: Boolean per row."""
         outer = _used((*patterns, where), bindings)
-        inner = plan_patterns(
-            patterns, where, Argument((*outer.columns, ROW)), _statistics(context), context.parameters
-        )
+        inner = plan_patterns(patterns, where, Argument((*outer.columns, ROW)), self.statistics, context.parameters)
         plan = _only_counting(inner) or Distinct(Keep(inner, (ROW,)))
         found = np.zeros(bindings.height, dtype=np.bool_)
         found[rows_of(self._run(plan, frozenset((ROW,)), outer, context), ROW)] = True
@@ -69,9 +68,7 @@ class PlannedPatterns:
     ) -> BoundColumn:
         """The projection of every match, a list per row, in the order in which the pattern is matched."""
         outer = _used((pattern, where, projection), bindings)
-        inner = plan_patterns(
-            (pattern,), where, Argument((*outer.columns, ROW)), _statistics(context), context.parameters
-        )
+        inner = plan_patterns((pattern,), where, Argument((*outer.columns, ROW)), self.statistics, context.parameters)
         needed = variables_of(projection) | {ROW}
         made = self._run(inner, needed, outer, context)
         rows, values = rows_of(made, ROW), evaluate(projection, made, context)
@@ -85,15 +82,13 @@ class PlannedPatterns:
     ) -> tuple[Ids, Ids | None]:
         """The row number of each match, and how many matches it stands for where they were only counted."""
         outer = _used((*patterns, where), bindings)
-        inner = plan_patterns(
-            patterns, where, Argument((*outer.columns, ROW)), _statistics(context), context.parameters
-        )
+        inner = plan_patterns(patterns, where, Argument((*outer.columns, ROW)), self.statistics, context.parameters)
         counted = _only_counting(inner)
         made = self._run(counted or inner, frozenset((ROW, _HOPS)), outer, context)
         return rows_of(made, ROW), None if counted is None else rows_of(made, _HOPS)
 
     def _run(self, plan: Plan, needed: frozenset[str], outer: Bindings, context: Context) -> Bindings:
-        return run(optimise(plan, needed), Run(context, self.tables, with_row(outer, ROW)))
+        return run(optimise(plan, needed, self.statistics), Run(context, self.tables, with_row(outer, ROW)))
 
 
 def _only_counting(plan: Plan) -> Plan | None:
@@ -122,7 +117,3 @@ def _as_lists(rows: Ids, values: BoundColumn, height: int) -> BoundColumn:
 def _used(trees: tuple[Syntax | None, ...], bindings: Bindings) -> Bindings:
     names = {name for tree in trees if tree is not None for name in variables_of(tree)}
     return Bindings(bindings.height, {name: column for name, column in bindings.columns.items() if name in names})
-
-
-def _statistics(context: Context) -> Statistics:
-    return Statistics(context.graph)

@@ -13,13 +13,15 @@ from vaultgraph.cypher.execute.call import call_procedure
 from vaultgraph.cypher.execute.calls import placed
 from vaultgraph.cypher.execute.combine import join, optional, stack
 from vaultgraph.cypher.execute.context import Context
-from vaultgraph.cypher.execute.expand import degree, expand, expand_bound
+from vaultgraph.cypher.execute.degrees import degree
+from vaultgraph.cypher.execute.expand import expand, expand_bound
 from vaultgraph.cypher.execute.order import limit, limit_pieces, skip, sort, top
 from vaultgraph.cypher.execute.paths import build_path, expand_variable, shortest_paths
 from vaultgraph.cypher.execute.pieces import in_pieces
 from vaultgraph.cypher.execute.project import extend, filter_bindings, keep, project, unwind
 from vaultgraph.cypher.execute.reach import reach
 from vaultgraph.cypher.execute.scan import count_nodes, scan_nodes, seek_nodes
+from vaultgraph.cypher.execute.tally import tally
 from vaultgraph.cypher.operators import (
     Aggregate,
     Argument,
@@ -47,6 +49,7 @@ from vaultgraph.cypher.operators import (
     Skip,
     Sort,
     Start,
+    Tally,
     TopK,
     Union,
     Unwind,
@@ -55,7 +58,7 @@ from vaultgraph.cypher.procedures import Tables
 from vaultgraph.cypher.syntax import Span
 from vaultgraph.errors import QueryError
 
-PatternPlan = Expand | ExpandBound | ExpandVariable | Reach | ShortestPaths | Degree | BuildPath
+PatternPlan = Expand | ExpandBound | ExpandVariable | Reach | ShortestPaths | Degree | Tally | BuildPath
 
 _FEW_STARTS: Final = 32  # one can lead to a whole graph
 _SOME_LISTS: Final = 256
@@ -107,7 +110,7 @@ def _run(plan: Plan, state: Run) -> Bindings:
             return limit_pieces(plan, rows, context, lambda piece: run(pipeline, Run(context, state.tables, piece)))
         case CallProcedure(source):
             return call_procedure(plan, run(source, state), context, state.tables)
-        case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | BuildPath():
+        case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | Tally() | BuildPath():
             rows = run(plan.input, state)
             try:
                 return _run_pattern(plan, rows, context)
@@ -120,7 +123,7 @@ def _run(plan: Plan, state: Run) -> Bindings:
 def _span(plan: PatternPlan) -> Span:
     """The place of the relationship pattern in the query, (0, 0) where it is not known."""
     match plan:
-        case Expand() | ExpandBound():
+        case Expand() | ExpandBound() | Tally():
             return plan.at
         case ExpandVariable() | Reach() | ShortestPaths():
             return plan.trails.at
@@ -146,6 +149,8 @@ def _run_pattern(
             return in_pieces(rows, context, _FEW_STARTS, lambda piece: shortest_paths(plan, piece, context))
         case Degree():
             return degree(plan, rows, context)
+        case Tally():
+            return tally(plan, rows, context)
         case BuildPath():
             return build_path(plan, rows, context)
 

@@ -1,17 +1,13 @@
-"""Rule: what is only counted is never enumerated: a scan becomes the sizes of its ranges, a last hop its degrees."""
+"""Rule: a scan that is only counted becomes the sizes of its ranges."""
 
-from dataclasses import replace
-
-from vaultgraph.cypher.operators import Aggregate, CountNodes, Degree, Expand, Plan, ScanNodes
+from vaultgraph.cypher.estimate import Statistics
+from vaultgraph.cypher.operators import Aggregate, CountNodes, Plan, ScanNodes
 from vaultgraph.cypher.plans import transform
 from vaultgraph.cypher.syntax import CountStar, FunctionCall, Variable
-from vaultgraph.cypher.trees import variables_of
-
-_HOPS = " hops"
 
 
-def count_only(plan: Plan) -> Plan:
-    """The plan with counting aggregates over scans and expansions answered from ranges and degrees."""
+def count_only(plan: Plan, _statistics: Statistics) -> Plan:
+    """The plan with counting aggregates over scans answered from ranges."""
     return transform(plan, _change)
 
 
@@ -19,17 +15,6 @@ def _change(part: Plan) -> Plan:
     match part:
         case Aggregate(ScanNodes(variable, labels), (), ((column, call),)) if _counts(call, (variable,)):
             return CountNodes(column, labels)
-        case Aggregate(Expand() as hop, keys, calls) if calls and not hop.is_bound:
-            made = (hop.target, *(() if hop.relationship is None else (hop.relationship,)))
-            if not all(_counts(call, made) for _, call in calls):
-                return part
-            if any(not variables_of(expression).isdisjoint(made) for _, expression in keys):
-                return part
-            if any(name.startswith(" trail ") for name in hop.unlike):
-                return part
-            below = Degree(hop.input, hop.source, hop.types, hop.direction, _HOPS, hop.labels, hop.unlike)
-            total = FunctionCall("sum", (Variable(_HOPS),))
-            return replace(part, input=below, calls=tuple((name, total) for name, _ in calls))
         case _:
             return part
 

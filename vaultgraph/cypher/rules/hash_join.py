@@ -5,13 +5,14 @@ The filter stays, since grouping and ``=`` differ for NaN and for nulls inside l
 
 from dataclasses import replace
 
+from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.operators import Filter, Join, Plan
 from vaultgraph.cypher.plans import columns_of, transform
 from vaultgraph.cypher.syntax import Comparison, Expression
 from vaultgraph.cypher.trees import has_pattern, variables_of
 
 
-def hash_join(plan: Plan) -> Plan:
+def hash_join(plan: Plan, _statistics: Statistics) -> Plan:
     """The plan with keys in the joins that filters right above them allow."""
     return transform(plan, _change)
 

@@ -36,6 +36,7 @@ from vaultgraph.cypher.operators import (
     Skip,
     Sort,
     Start,
+    Tally,
     TopK,
     Trails,
     Union,
@@ -59,6 +60,9 @@ def prune(plan: Plan, needed: Names) -> Plan:
             return Argument(tuple(name for name in variables if name in needed))
         case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | BuildPath():
             return _pattern(plan, needed)
+        case Tally(source, start):
+            weighed = _NONE if plan.weight is None else variables_of(plan.weight)
+            return replace(plan, input=prune(source, weighed | {start}))
         case Filter(_, predicate):
             return replace(plan, input=_below(plan.input, needed | variables_of(predicate)))
         case Extend() | Project() | Keep() | Aggregate() | Unwind() | CallProcedure():

@@ -6,6 +6,7 @@ never pass SKIP and LIMIT, and never enter an OPTIONAL MATCH from above.
 
 from dataclasses import replace
 
+from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.operators import (
     Aggregate,
     BuildPath,
@@ -31,7 +32,7 @@ from vaultgraph.cypher.syntax import Expression, Literal, Parameter, Property, V
 from vaultgraph.cypher.trees import can_substitute, is_stable, substitute, variables_of
 
 
-def push_filters(plan: Plan) -> Plan:
+def push_filters(plan: Plan, _statistics: Statistics) -> Plan:
     """The plan with every filter as low as it can go."""
 
     def change(part: Plan) -> Plan:

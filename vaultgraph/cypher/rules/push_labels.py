@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
+from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.matching import both_labels
 from vaultgraph.cypher.operators import Expand, ExpandVariable, Filter, Plan, ScanNodes
 from vaultgraph.cypher.plans import transform
 from vaultgraph.cypher.syntax import HasLabels, LabelExpression, Variable
 
 
-def push_labels(plan: Plan) -> Plan:
+def push_labels(plan: Plan, _statistics: Statistics) -> Plan:
     """The plan with label predicates moved into scans and expansions right below them."""
     return transform(plan, _change)
 

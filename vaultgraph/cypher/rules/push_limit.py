@@ -1,5 +1,6 @@
 """Rule: LIMIT over a pipeline that starts at a scan runs the pipeline piece by piece and stops when it has enough."""
 
+from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.operators import (
     Argument,
     BuildPath,
@@ -26,7 +27,7 @@ from vaultgraph.cypher.plans import columns_of, inputs_of, transform, with_input
 from vaultgraph.cypher.syntax import Binary, Expression
 
 
-def push_limit(plan: Plan) -> Plan:
+def push_limit(plan: Plan, _statistics: Statistics) -> Plan:
     """The plan with LimitPieces where a limit stands over operators that treat every row by itself."""
     return transform(plan, _change)
 

@@ -14,6 +14,7 @@ from vaultgraph.cypher.operators import (
     Plan,
     Reach,
     Skip,
+    Tally,
     TopK,
     Trails,
 )
@@ -34,7 +35,7 @@ def _changed(plan: Plan, is_set: bool) -> Plan:
             below = True
         case Aggregate(_, _, calls):
             below = all(_is_blind(call) for _, call in calls)
-        case Limit() | LimitPieces() | Skip() | TopK() | Degree():
+        case Limit() | LimitPieces() | Skip() | TopK() | Degree() | Tally():
             below = False
         case _:
             below = is_set

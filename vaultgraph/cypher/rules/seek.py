@@ -1,5 +1,6 @@
 """Rule: a scan under an equality of one property with a constant looks only at the column of that property."""
 
+from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.operators import Filter, Plan, ScanNodes, SeekNodes
 from vaultgraph.cypher.plans import inputs_of, with_inputs
 from vaultgraph.cypher.syntax import Binary, Comparison, Expression, Property, Variable
@@ -8,10 +9,10 @@ from vaultgraph.cypher.trees import is_constant
 _BEST = ("path", "id", "title")  # of several equalities the one that leaves fewest nodes
 
 
-def seek(plan: Plan) -> Plan:
+def seek(plan: Plan, _statistics: Statistics) -> Plan:
     """The plan with seeks in place of such scans; other predicates stay above."""
     plan = _change(plan)  # from the top, so that all filters over a scan are seen at once
-    return with_inputs(plan, tuple(seek(below) for below in inputs_of(plan)))
+    return with_inputs(plan, tuple(seek(below, _statistics) for below in inputs_of(plan)))
 
 
 def _change(part: Plan) -> Plan:
