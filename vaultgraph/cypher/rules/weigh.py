@@ -124,7 +124,7 @@ def _filtered_hop(plan: Plan, needed: Names) -> tuple[Expand, Expression] | None
         plan = plan.input
     if predicate is None or not isinstance(plan, Expand) or plan.is_bound or plan.unlike:
         return None
-    if not needed.isdisjoint((plan.target, plan.relationship)) or variables_of(predicate) != {plan.target}:
+    if plan.target in needed or plan.relationship in needed or variables_of(predicate) - {plan.target}:
         return None
     return (plan, predicate) if is_harmless(predicate) else None
 
