@@ -1,6 +1,6 @@
 """Crash-safe replacement of a file: the old content or the new one, never half of either.
 
-The only way vaultgraph writes to disk; used by kgl/writer and later by whatever writes notes. It does not create
+The only way vaultgraph writes to disk; used by kgl/writer and export/owned. It does not create
 folders and does not decide what may be written: callers do.
 """
 
@@ -20,11 +20,13 @@ def replace_file(
     pieces: Iterable[bytes | bytearray | memoryview],
     *,
     head: Callable[[], bytes] | None = None,
+    is_flushed: bool = True,
 ) -> int:
     """Make ``path`` hold exactly ``pieces``, in order; returns the number of bytes.
 
     ``pieces`` are taken one at a time. ``head`` is called after the last one and gives what the file starts with in
-    place of as many bytes of the first piece: for a header that depends on what follows it.
+    place of as many bytes of the first piece: for a header that depends on what follows it. ``is_flushed`` False leaves
+    the flushing to the caller, who writes many files and calls ``flush_all`` once.
 
     The bytes go to a temporary file in the same folder, are flushed to the disk and then take the name in one step;
     the folder is flushed too. Everything happens by a handle of the folder, so a folder renamed meanwhile does no harm.
@@ -47,7 +49,8 @@ def replace_file(
                 if head is not None:
                     os.lseek(handle, 0, os.SEEK_SET)
                     _write_all(handle, head())
-                os.fsync(handle)
+                if is_flushed:
+                    os.fsync(handle)
             finally:
                 os.close(handle)
             os.replace(temporary, target.name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -55,10 +58,16 @@ def replace_file(
         finally:
             if not is_placed:
                 os.unlink(temporary, dir_fd=folder)
-        _flush_folder(folder)
+        if is_flushed:
+            _flush_folder(folder)
     finally:
         os.close(folder)
     return size_bytes
+
+
+def flush_all() -> None:
+    """Bring everything written so far to the disk: once after many files, where each by itself would take minutes."""
+    os.sync()
 
 
 def _write_all(handle: int, piece: bytes | bytearray | memoryview) -> int:

@@ -20,6 +20,7 @@
     │   ├── EvaluationError      evaluation     a value of the wrong kind while running
     │   └── BudgetError          budget         deadline, row or memory cap, or cancelled
     ├── BuildError               build          the graph cannot be built or refreshed at all
+    ├── ExportError              export         an export cannot be made or written; nothing of others was touched
     └── RequestError             request
         ├── UnknownOperationError unknown_operation
         └── ParameterError       parameter      an argument of the wrong name or kind
@@ -175,6 +176,12 @@ class BuildError(VaultgraphError):
     """The graph cannot be built or refreshed at all (the folder is gone, say)."""
 
     code = "build"
+
+
+class ExportError(VaultgraphError):
+    """An export cannot be made or written. ``data["paths"]``: the files at fault, where there are some."""
+
+    code = "export"
 
 
 class RequestError(VaultgraphError):

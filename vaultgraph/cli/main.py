@@ -115,6 +115,44 @@ def query(
 add_vault_commands(cli)
 
 
+@cli.command()
+@click.argument("source", metavar="DIR|FILE.kgl")
+@click.argument("out", metavar="OUT")
+@click.option(
+    "--to",
+    "form",
+    type=click.Choice(["vault", "parquet", "graphml", "neo4j"]),
+    required=True,
+    help="A vault of notes, or tables for other programs.",
+)
+@click.option("--force", is_flag=True, help="Overwrite files in OUT that are not the last export's.")
+@click.option(
+    "--source-root", metavar="DIR", help="The folder a .kgl file was made from, for pictures and other files."
+)
+@click.option(
+    "--edge-table",
+    "tables",
+    multiple=True,
+    metavar="TYPE=HEADING",
+    help="Write relationships that only the graph has as a table below this heading; may be given several times.",
+)
+@click.pass_context
+def export(
+    context: click.Context,
+    source: str,
+    out: str,
+    form: str,
+    *,
+    force: bool,
+    source_root: str | None,
+    tables: tuple[str, ...],
+) -> None:
+    """Write the graph to the folder OUT, as notes or as tables. The source is not touched."""
+    from vaultgraph.cli.export import ExportOptions, run_export  # noqa: PLC0415 -- loads the engine
+
+    context.exit(run_export(ExportOptions(source, form, out, source_root, tables, force)))
+
+
 def _is_text(argument: str) -> bool:
     """Whether the bytes given on the command line were text: what was none is there as lone surrogates."""
     try:
