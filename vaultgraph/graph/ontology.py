@@ -12,7 +12,17 @@ import polars as pl
 
 from vaultgraph.graph.columns import Column, Ids
 from vaultgraph.graph.graph import Graph, RelationshipTable
-from vaultgraph.graph.ontology_places import Extents, Flags, extents_of, integers_of, node_lines, node_places
+from vaultgraph.graph.ontology_places import (
+    Extents,
+    Flags,
+    about_class,
+    about_relationship,
+    clipped,
+    extents_of,
+    integers_of,
+    node_lines,
+    node_places,
+)
 from vaultgraph.graph.ontology_properties import Broken, absent_keys, broken_properties, present
 from vaultgraph.graph.ontology_relationships import (
     MOST_CHAINS,
@@ -55,16 +65,6 @@ def violations(graph: Graph, profile: Profile) -> pl.DataFrame:
     return _placed(graph, pl.concat([_FOUND.to_frame(), *frames]))
 
 
-def about_class(name: str) -> str:
-    """How messages about a class begin."""
-    return f"class {name}: "
-
-
-def about_relationship(name: str) -> str:
-    """How messages about a relationship type begin."""
-    return f"relationship {name}: "
-
-
 def _found(graph: Graph, ontology: Ontology, note_label: str) -> Iterator[pl.DataFrame]:
     """All violations, a frame (node, line, code, severity, message) each rule; a null node is the vault itself."""
     extents = extents_of(graph, ontology)
@@ -74,7 +74,8 @@ def _found(graph: Graph, ontology: Ontology, note_label: str) -> Iterator[pl.Dat
         if len(ids):
             yield from _class(name, declared, ids, graph)
         else:
-            message = f"{about_class(name)}no node is of it. Label notes with `type: {name}`, or drop the class."
+            what = "of a class below it" if declared.abstract else "of it: no note says it is with `type:`"
+            message = f"{about_class(name)}no node is {what}. Check the spelling, or drop it from the ontology."
             yield _general("unused-class", "info", message)
     for name, declared in ontology.relationships.items():
         yield from _relationship(name, declared, extents)
@@ -160,7 +161,7 @@ def _not_exempt(broken: Broken, declared: RelationshipClass, sources: Ids, exten
 
 def _absent(about: str, contract: Contract, columns: Mapping[str, Column], ids: Ids) -> Iterator[pl.DataFrame]:
     for key in absent_keys(contract, columns, ids):
-        yield _general("unused-rule", "info", f"{about}nothing has the property '{key}'. Check the spelling.")
+        yield _general("unused-rule", "info", f"{about}nothing has the property '{clipped(key)}'. Check the spelling.")
 
 
 def _provisional(graph: Graph) -> Flags:

@@ -5,6 +5,7 @@ Reads a finished Graph. It judges nothing.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,22 @@ from vaultgraph.graph.graph import Graph, group_index
 from vaultgraph.profile.ontology import Ontology
 
 Flags = npt.NDArray[np.bool_]
+NAME_CHARS: Final = 100
+
+
+def clipped(text: str) -> str:
+    """A text of the configuration as a message has it: a message is repeated for every node it is about."""
+    return text if len(text) <= NAME_CHARS else text[: NAME_CHARS - 1] + "…"
+
+
+def about_class(name: str) -> str:
+    """How messages about a class begin."""
+    return f"class {clipped(name)}: "
+
+
+def about_relationship(name: str) -> str:
+    """How messages about a relationship type begin."""
+    return f"relationship {clipped(name)}: "
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from vaultgraph.graph.coerce import cell_text
 from vaultgraph.graph.columns import VARIANT, Column, Gathered, Ids, gather
+from vaultgraph.graph.ontology_places import Flags, clipped
 from vaultgraph.note.records import ValueKind
 from vaultgraph.profile.ontology import Contract, PropertyType, ValueRule
 
 SHOWN_CHARS: Final = 60
 LIST: Final = 100  # code of a list beside ValueKind's, whatever its items are
-Flags = npt.NDArray[np.bool_]
 
 _NUMBERS: Final = (ValueKind.INTEGER, ValueKind.FLOAT)
 _MOMENTS: Final = (ValueKind.LOCAL_DATETIME, ValueKind.UTC_DATETIME)
@@ -60,19 +59,18 @@ def broken_properties(contract: Contract, columns: Mapping[str, Column], ids: Id
     """
     for key in contract.required_properties:
         lacking = ids[~present(columns.get(key), ids)]
-        text = f"'{key}' is required, and this {noun} has no value for it."
+        text = f"'{clipped(key)}' is required, and this {noun} has no value for it."
         yield Broken("required_properties", "ontology-property", lacking, pl.repeat(text, len(lacking), eager=True))
     for key, kind in contract.property_types.items():
         for part in gather(columns.get(key), ids):
             wrong = _of_other_type(part.series, kind)
-            messages = _formatted(f"'{key}' must be {_article(kind)}, but is '{{}}'.", shown(part.series.filter(wrong)))
+            messages = _around(f"'{clipped(key)}' must be {_article(kind)}, but is '", part.series.filter(wrong), "'.")
             yield Broken("property_types", "ontology-type", _ids_of(part, ids)[wrong.to_numpy()], messages)
     for key, rule in contract.property_values.items():
         for part in gather(columns.get(key), ids):
             wrong = _outside(part.series, rule)
-            messages = _formatted(
-                f"'{key}' is '{{}}', but must be {described_rule(rule)}.", shown(part.series.filter(wrong))
-            )
+            after = f"', but must be {clipped(rule.words)}."
+            messages = _around(f"'{clipped(key)}' is '", part.series.filter(wrong), after)
             yield Broken("property_values", "ontology-value", _ids_of(part, ids)[wrong.to_numpy()], messages)
 
 
@@ -113,31 +111,16 @@ def as_text(values: pl.Series) -> pl.Series:
     return values.cast(pl.String)
 
 
-def described_rule(rule: ValueRule) -> str:
-    """A rule for values in words: "one of a, b" or "from 1, up to 5, like ^x"."""
-    parts = [f"one of {_listed(rule.enum)}"] if rule.enum else []
-    parts += [f"at least {rule.least}"] if rule.least is not None else []
-    parts += [f"at most {rule.most}"] if rule.most is not None else []
-    parts += [f"like {rule.pattern}"] if rule.pattern is not None else []
-    parts += [f"not like {rule.not_pattern}"] if rule.not_pattern is not None else []
-    return " and ".join(parts)
-
-
-def _listed(values: tuple[str | int | float | bool, ...], most: int = 8) -> str:
-    words = [str(value).lower() if isinstance(value, bool) else str(value)[:SHOWN_CHARS] for value in values]
-    return ", ".join(words[:most]) + (" …" if len(words) > most else "")
-
-
 def _article(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def _formatted(template: str, texts: pl.Series) -> pl.Series:
-    """``template`` with the text in place of ``{}``; what the template says itself may hold braces."""
-    before, _, after = template.rpartition("{}")
-    return pl.DataFrame({"text": texts}).select(text=pl.lit(before) + pl.col("text").fill_null("") + pl.lit(after))[
-        "text"
-    ]
+def _around(before: str, values: pl.Series, after: str) -> pl.Series:
+    """A message for each value, with the value as text in the middle."""
+    text = pl.DataFrame({"text": shown(values)}).select(
+        text=pl.lit(before) + pl.col("text").fill_null("") + pl.lit(after)
+    )
+    return text["text"]
 
 
 def _ids_of(part: Gathered, ids: Ids) -> Ids:

@@ -14,7 +14,7 @@ import polars as pl
 from vaultgraph.graph.columns import Column, Gathered, Ids, gather
 from vaultgraph.graph.csr import Csr
 from vaultgraph.graph.graph import RelationshipTable
-from vaultgraph.graph.ontology_places import Extents, Flags, node_places
+from vaultgraph.graph.ontology_places import Extents, Flags, clipped, node_places
 from vaultgraph.graph.ontology_properties import as_text
 from vaultgraph.profile.ontology import RelationshipClass
 
@@ -52,11 +52,11 @@ def wrong_ends(
     sources, targets = _ends(table)
     if declared.domain is not None:
         rows = np.flatnonzero(~extents.have(sources, declared.domain))
-        words = ["comes from ", extents.own_labels(sources[rows]), ", but its domain is ", declared.domain]
+        words = ["comes from ", extents.own_labels(sources[rows]), ", but the domain is ", clipped(declared.domain)]
         yield BrokenRelationships("domain", "ontology-ends", rows, _towards(extents, targets[rows], words))
     if declared.range is not None:
         rows = np.flatnonzero(~(extents.have(targets, declared.range) | provisional[targets]))
-        words = ["leads to ", extents.own_labels(targets[rows]), ", but its range is ", declared.range]
+        words = ["leads to ", extents.own_labels(targets[rows]), ", but the range is ", clipped(declared.range)]
         yield BrokenRelationships("range", "ontology-ends", rows, _towards(extents, targets[rows], words))
 
 
@@ -80,7 +80,7 @@ def wrong_counts(declared: RelationshipClass, adjacency: Csr | None, extents: Ex
         judged = nodes[is_missing]
         if exempt := declared.exempt.get("required"):
             judged = judged[~extents.have(judged, *exempt)]
-        message = pl.repeat("every node of the domain needs one, and this has none.", len(judged), eager=True)
+        message = pl.repeat("every node of the domain needs one, and this node has none.", len(judged), eager=True)
         yield BrokenNodes("required", "ontology-count", judged, message)
     bounds = [(declared.least, "at least", degrees < (declared.least or 0)), (declared.most, "at most", None)]
     for bound, words, is_few in bounds:
@@ -88,7 +88,7 @@ def wrong_counts(declared: RelationshipClass, adjacency: Csr | None, extents: Ex
             continue
         chosen = (is_few & ~is_missing) if is_few is not None else degrees > bound
         counts = pl.Series(degrees[chosen])
-        message = _worded(["there are ", counts.cast(pl.String), f" from here, but {words} {bound} belong"])
+        message = _worded([counts.cast(pl.String), f" from this node, but there must be {words} {bound}"])
         yield BrokenNodes("cardinality", "ontology-count", nodes[chosen], message)
 
 
@@ -105,7 +105,7 @@ def repeated(declared: RelationshipClass, table: RelationshipTable, extents: Ext
     )
     if exempt := declared.exempt.get("distinct"):
         surplus = surplus[~extents.have(sources[surplus], *exempt)]
-    same = f" with the same {', '.join(declared.distinct)}" if declared.distinct else ""
+    same = f" with the same {clipped(', '.join(declared.distinct))}" if declared.distinct else ""
     message = _towards(extents, targets[surplus], [f"is there more than once{same}"])
     yield BrokenRelationships("distinct", "ontology-count", surplus, message)
 
@@ -118,11 +118,11 @@ def without_return(
     first = _first_of_pairs(table)
     if declared.symmetric:
         rows = first[~_has(table, targets[first], sources[first])]
-        message = _towards(extents, targets[rows], ["is symmetric, and none leads back"])
+        message = _towards(extents, targets[rows], ["needs one that leads back, as the type is symmetric"])
         yield BrokenRelationships("symmetric", "ontology-pair", rows, message)
     if declared.inverse_enforced:
         rows = first[~_has(back, targets[first], sources[first])]
-        message = _towards(extents, targets[rows], [f"has the inverse {declared.inverse_name}, and none leads back"])
+        message = _towards(extents, targets[rows], [f"needs a {clipped(declared.inverse_name or '')} that leads back"])
         yield BrokenRelationships("inverse", "ontology-pair", rows, message)
 
 
@@ -143,7 +143,15 @@ def without_shortcut(table: RelationshipTable, extents: Extents) -> tuple[Broken
     chosen = np.sort(chosen)
     rows, ends = rows[chosen], ends[chosen]
     middle, far = node_places(extents.graph, targets[rows]), node_places(extents.graph, ends)
-    message = _worded(["is transitive and leads to '", middle, "' and on to '", far, "', but not straight there"])
+    message = _worded(
+        [
+            "the ones to '",
+            middle,
+            "' and on to '",
+            far,
+            "' need one that leads straight there, as the type is transitive",
+        ]
+    )
     return BrokenRelationships("transitive", "ontology-pair", rows, message), len(kept) == len(first)
 
 
@@ -189,7 +197,7 @@ def _with_equal_numbers(part: Gathered) -> pl.Series:
 
 def _towards(extents: Extents, targets: Ids, words: Sequence[str | pl.Series]) -> pl.Series:
     """A message that also says where the relationship leads."""
-    return _worded(["to '", node_places(extents.graph, targets), "' ", *words])
+    return _worded(["the one to '", node_places(extents.graph, targets), "' ", *words])
 
 
 def _worded(words: Sequence[str | pl.Series]) -> pl.Series:

@@ -6,10 +6,11 @@ never adds or changes anything.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 Enforcement = Literal["advisory", "warn", "error"]
 PropertyType = Literal["string", "integer", "float", "boolean", "date", "datetime", "list", "point", "any"]
+MOST_VALUES: Final = 8  # of an enum, in words
 
 
 def _nothing() -> dict[str, Any]:
@@ -29,6 +30,20 @@ class ValueRule:
     not_pattern: str | None = None
     least: int | float | None = None
     most: int | float | None = None
+
+    @property
+    def words(self) -> str:
+        """The rule as a report says it: "one of red, blue" or "at least 1 and at most 5"; long enums are cut."""
+        values = [str(value).lower() if isinstance(value, bool) else str(value) for value in self.enum]
+        listed = ", ".join(values[:MOST_VALUES]) + (" …" if len(values) > MOST_VALUES else "")
+        parts = {
+            f"one of {listed}": self.enum or None,
+            f"at least {self.least}": self.least,
+            f"at most {self.most}": self.most,
+            f"like {self.pattern}": self.pattern,
+            f"not like {self.not_pattern}": self.not_pattern,
+        }
+        return " and ".join(words for words, part in parts.items() if part is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Final
 
 from vaultgraph.graph.schema import Schema
 from vaultgraph.serve.cells import counted
+from vaultgraph.serve.overview_ontology import ontology_line
 from vaultgraph.serve.payload import wire_bytes
 from vaultgraph.serve.problems import problem_summary
 from vaultgraph.vault.snapshot import Snapshot
@@ -36,6 +37,7 @@ def overview_text(name: str, snapshot: Snapshot, now: datetime) -> str:
         "Relationship types (count: from → to):",
         _capped(types, "\n", TYPE_BYTES, "ask connections:true"),
         "",
+        *([declared] if (declared := ontology_line(snapshot)) else []),
         f"Problems: {problem_summary(report.problems)}" + ("" if report.problems.is_empty() else " (problems:true)"),
         f'Closer: types:["{example}"] properties · connections:true · cypher:true what queries can do',
         f"Example query: MATCH (n:{note})-[r:LINKS_TO]->(m) RETURN m.path, count(r) AS links ORDER BY links DESC",

@@ -17,6 +17,7 @@ from vaultgraph.graph.schema import KIND_NAMES, Schema, type_name
 from vaultgraph.note.records import ValueKind
 from vaultgraph.serve.cells import counted, text_cell
 from vaultgraph.serve.overview import endpoint_pairs, quoted
+from vaultgraph.serve.overview_ontology import class_lines, relationship_lines
 from vaultgraph.serve.parameters import nearest
 from vaultgraph.vault.snapshot import Snapshot
 
@@ -51,10 +52,16 @@ def connections_text(snapshot: Snapshot, types: Sequence[str] | None) -> str:
 def _label_lines(snapshot: Snapshot, label: str) -> Iterator[str]:
     graph = snapshot.graph
     ranges = ranges_of_label(graph, label)
-    if not ranges:
+    declared = class_lines(snapshot, label)
+    if not ranges and not declared:
         raise _unknown("label", label, list(snapshot.report.labels))
+    if not ranges:
+        yield f"{quoted(label)}: 0 nodes"
+        yield from declared
+        return
     ids = np.concatenate([np.arange(first, stop, dtype=np.int64) for first, stop in ranges])
     yield f"{quoted(label)}: {counted(len(ids), 'node')}"
+    yield from declared
     yield "properties (type, share of nodes, samples):"
     yield from _property_lines(graph.node_columns, ids)
     out, into = _label_ends(graph, ids)
@@ -89,6 +96,7 @@ def _type_summary(schema: Schema, name: str, count: int) -> str:
 def _type_lines(snapshot: Snapshot, table: RelationshipTable) -> Iterator[str]:
     graph = snapshot.graph
     yield _type_summary(snapshot.schema, table.type, len(table.sources))
+    yield from relationship_lines(snapshot, table.type)
     rows = np.arange(len(table.sources), dtype=np.int64)
     yield "properties (type, share of relationships, samples):"
     yield from _property_lines(table.columns, rows)
