@@ -10,6 +10,7 @@ from typing import Final
 
 from markdown_it.token import Token
 
+_BLANKS: Final = " \t"  # what a line of Markdown may hold and be blank
 _BLOCK_ID: Final = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*\Z")
 _QUOTE_MARK: Final = re.compile(r"[ \t]*>[ \t]?")
 _ITEM_MARK: Final = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])")
@@ -72,9 +73,9 @@ def lone_id(text: str) -> str | None:
 def trimmed(lines: Sequence[str]) -> str:
     """The lines as one text, without the blank ones at both ends."""
     start, end = 0, len(lines)
-    while start < end and not lines[start].strip():
+    while start < end and not lines[start].strip(_BLANKS):
         start += 1
-    while end > start and not lines[end - 1].strip():
+    while end > start and not lines[end - 1].strip(_BLANKS):
         end -= 1
     return "\n".join(lines[start:end])
 

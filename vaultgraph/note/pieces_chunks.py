@@ -16,7 +16,7 @@ from vaultgraph.note.pieces_outline import Outline
 
 _PROSE: Final = frozenset(("paragraph_open", "bullet_list_open", "ordered_list_open", "blockquote_open"))
 _LEAVES: Final = _PROSE | {"table_open", "fence", "code_block", "html_block", "$$_block"}
-_WORD: Final = re.compile(r"\S+\s*")
+_WORD: Final = re.compile(r"[^ \t\n]+")
 
 
 class Block(NamedTuple):
@@ -70,7 +70,7 @@ def leaf_blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Block
         held = None
         if token.type in _LEAVES:
             text = trimmed(lines[start:end])
-            if token.type != "html_block" or not _is_comment(text):
+            if text.strip() and (token.type != "html_block" or not _is_comment(text)):
                 block, is_prose = block_id(text) if is_paragraph else None, token.type in _PROSE
                 held = Block(start, start + text.count("\n") + 1, text, block, is_prose)
     if held is not None:
@@ -79,29 +79,82 @@ def leaf_blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Block
 
 def chunks_of(blocks: Iterable[Block], outline: Outline, lines: Sequence[str], limits: Limits) -> Iterator[Chunk]:
     """The chunks of the blocks, in order."""
-    packed: list[Block] = []
-    words = chars = 0
-    heading = -1
+    pack = _Pack(limits, lines)
     # row loop: the blocks of one body
     for block in blocks:
-        at, count = outline.position(block.start), len(block.text.split())
-        is_alone = block.block is not None or count > limits.words or len(block.text) > limits.chars
-        gap = len(_gap(packed[-1], block, lines)) if packed else 0
-        is_full = words + count > limits.words or chars + gap + len(block.text) > limits.chars
-        if packed and (at != heading or is_alone or is_full):
-            yield _packed(packed, heading, lines)
-            packed, words, chars, gap = [], 0, 0, 0
-        heading = at
+        at, is_alone = outline.position(block.start), block.block is not None or _is_long(block.text, limits)
+        if pack.blocks and (at != pack.heading or is_alone or not pack.has_room(block)):
+            yield pack.taken()
         if block.block is not None:
             yield Chunk(block.start, at, block.text, block.block, -1)
         elif is_alone:
             for row, text in split_text(block.text, limits, block.is_prose):
                 yield Chunk(block.start + row, at, text, None, block.start)
         else:
-            packed.append(block)
-            words, chars = words + count, chars + gap + len(block.text)
-    if packed:
-        yield _packed(packed, heading, lines)
+            pack.heading = at
+            pack.add(block)
+    if pack.blocks:
+        yield pack.taken()
+
+
+class _Pack:
+    """The blocks of the chunk at hand. Words are counted only where blank characters do not show that they fit."""
+
+    def __init__(self, limits: Limits, lines: Sequence[str]) -> None:
+        self.blocks: list[Block] = []
+        self.heading: int = -1
+        self._limits, self._lines = limits, lines
+        self._words = self._chars = 0
+        self._is_exact = self._is_broken = False  # words are counted; something that is no block stands between
+
+    def has_room(self, block: Block) -> bool:
+        """Whether the block fits behind those here."""
+        if self._chars + max(block.start - self.blocks[-1].end + 1, 2) + len(block.text) > self._limits.chars:
+            return False
+        most = _words(block.text) if self._is_exact else _most_words(block.text)
+        if self._words + most <= self._limits.words:
+            return True
+        if not self._is_exact:
+            self._words, self._is_exact = sum(_words(other.text) for other in self.blocks), True
+        return self._words + _words(block.text) <= self._limits.words
+
+    def add(self, block: Block) -> None:
+        """Takes a block for which there is room."""
+        if self.blocks:
+            between = self._lines[self.blocks[-1].end : block.start]
+            self._is_broken |= any(map(str.strip, between))
+            self._chars += max(sum(map(len, between)) + len(between) + 1, 2)
+        self._words += _words(block.text) if self._is_exact else _most_words(block.text)
+        self._chars += len(block.text)
+        self.blocks.append(block)
+
+    def taken(self) -> Chunk:
+        """The chunk of the blocks here, which are then gone."""
+        blocks, lines = self.blocks, self._lines
+        if self._is_broken:
+            parts = [blocks[0].text]
+            for before, block in pairwise(blocks):
+                parts += (_gap(before, block, lines), block.text)
+            text = "".join(parts)
+        else:
+            text = "\n".join(lines[blocks[0].start : blocks[-1].end])
+        chunk = Chunk(blocks[0].start, self.heading, text, None, -1)
+        self.blocks = []
+        self._words = self._chars = 0
+        self._is_exact = self._is_broken = False
+        return chunk
+
+
+def _words(text: str) -> int:
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+def _most_words(text: str) -> int:
+    return 1 + text.count(" ") + text.count("\n") + text.count("\t")
+
+
+def _is_long(text: str, limits: Limits) -> bool:
+    return len(text) > limits.chars or (_most_words(text) > limits.words and _words(text) > limits.words)
 
 
 def split_text(text: str, limits: Limits, is_prose: bool = True) -> Iterator[tuple[int, str]]:
@@ -114,47 +167,38 @@ def split_text(text: str, limits: Limits, is_prose: bool = True) -> Iterator[tup
     words = chars = start = 0
     # row loop: the lines of one block
     for row, line in enumerate(text.split("\n")):
-        count, size = len(line.split()), len(line)
-        if part and (words + count > limits.words or chars + 1 + size > limits.chars):
-            if any(map(str.strip, part)):
-                yield start, "\n".join(part)
+        count, size = _words(line), len(line)
+        is_long = (count > limits.words and is_prose) or size > limits.chars
+        if part and (is_long or words + count > limits.words or chars + 1 + size > limits.chars):
+            yield start, trimmed(part)
             part, words, chars = [], 0, 0
-        if (count > limits.words and is_prose) or size > limits.chars:
-            for piece in _split_line(line, limits):
-                yield row, piece
-            continue
-        if not part:
-            start = row
-        chars += size + (1 if part else 0)
-        part.append(line)
-        words += count
-    if any(map(str.strip, part)):
-        yield start, "\n".join(part)
+        if is_long:
+            yield from ((row, piece) for piece in _split_line(line, limits))
+        elif part or count:
+            start, chars = (start, chars + 1 + size) if part else (row, size)
+            words += count
+            part.append(line)
+    if part:
+        yield start, trimmed(part)
 
 
 def _split_line(line: str, limits: Limits) -> Iterator[str]:
-    part, words = "", 0
+    """The words of a line in parts within the limits, with what stands between them."""
+    start = end = words = 0
     # row loop: the words of one line
     for found in _WORD.finditer(line):
-        word = found.group()
-        if part and (words >= limits.words or len(part) + len(word.rstrip()) > limits.chars):
-            yield part.rstrip()
-            part, words = "", 0
-        size = len(word.rstrip())
-        if size > limits.chars:
-            cuts = range(0, size, limits.chars)
-            yield from (word[cut : cut + limits.chars] for cut in cuts[:-1])
-            word = word[cuts[-1] :]
-        part, words = part + word, words + 1
-    if part.strip():
-        yield part.rstrip()
-
-
-def _packed(blocks: Sequence[Block], heading: int, lines: Sequence[str]) -> Chunk:
-    parts = [blocks[0].text]
-    for before, block in pairwise(blocks):
-        parts += (_gap(before, block, lines), block.text)
-    return Chunk(blocks[0].start, heading, "".join(parts), None, -1)
+        if words and (words >= limits.words or found.end() - start > limits.chars):
+            yield line[start:end]
+            words = 0
+        if not words:
+            start = found.start()
+        # row loop: the parts of one word
+        while found.end() - start > limits.chars:
+            yield line[start : start + limits.chars]
+            start += limits.chars
+        end, words = found.end(), words + 1
+    if words:
+        yield line[start:end]
 
 
 def _gap(before: Block, after: Block, lines: Sequence[str]) -> str:

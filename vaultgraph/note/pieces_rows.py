@@ -80,7 +80,9 @@ class NotePieces:
     def add(self, piece: Piece) -> int:
         """Takes a piece, with an id of its own; its number. Ask `has_room` first."""
         if piece.fragment and piece.kind is not PieceKind.SECTION:
-            piece = piece._replace(fragment=self.fragments.unique(piece.fragment))
+            fragment = self.fragments.unique(piece.fragment)
+            if fragment != piece.fragment:
+                piece = piece._replace(fragment=fragment)
         self.pieces.append(piece)
         return len(self.pieces) - 1
 
