@@ -110,6 +110,7 @@ def test_a_canvas_has_links_too(listed):
         ("map.png", "map.png: is not a note."),
         ("Hidden", "Hidden.md: is not in the graph"),
         (" ", "NOTE is empty"),
+        (".", ".: is not a note."),
         ("../x", "../x"),
     ],
 )
@@ -120,6 +121,11 @@ def test_a_name_that_means_no_note_says_so_in_one_line(vaultgraph, write, name, 
     assert done.err.startswith("vaultgraph: ")
     assert says in done.err
     assert done.err.count("\n") == 1
+
+
+def test_a_name_that_is_no_text_is_refused(vaultgraph, write):
+    done = vaultgraph("links", write(NOTES), "\udcff")
+    assert (done.code, done.err) == (2, "vaultgraph: NOTE is not valid UTF-8.\n")
 
 
 def test_a_name_of_several_notes_lists_their_paths(vaultgraph, write):

@@ -1,6 +1,7 @@
 """The report of a build: what it counts, how problems are grouped, and that text and data agree."""
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -54,6 +55,14 @@ def test_a_vault_that_declares_nothing_says_so(report_of):
     text = report_text(report_of({"A.md": "a"}))
     assert "\nindexes: 0 · text indexes: 0\nskills: 0 · recipes: 0\nembed targets: none\n" in text
     assert "without effect" not in text
+
+
+def test_keys_without_effect_are_named(report_of):
+    report = replace(report_of({"A.md": "a"}), ignored_keys=("language", "od\nd"), derived={"sections": 2, "tasks": 1})
+    lines = report_text(report).splitlines()
+    assert "configured, without effect in this version: language, od\\nd" in lines
+    assert "nodes from parts of notes: 3 (sections 2, tasks 1)" in lines
+    assert report_data(report)["ignored_keys"] == ["language", "od\nd"]
 
 
 def test_the_data_has_everything_of_the_text_as_json(report_of):

@@ -75,11 +75,26 @@ def test_an_edit_of_a_skill_is_there_after_the_next_refresh_and_an_equal_file_ch
     assert vault.current().guidance is None
 
 
+def test_a_skill_written_while_the_vault_is_followed_is_there_for_the_next_call(write):
+    folder = write({"Home.md": "# Home"})
+    with open_vault(folder, None, watch="auto") as vault:
+        assert vault.current().guidance is None
+        write({".kglite/skills/tour.md": SKILL})
+        assert [skill.name for skill in vault.current().guidance.skills] == ["tour"]
+
+
 def test_a_problem_goes_when_its_file_is_mended(opened, write):
     vault = opened({".kglite/skills/tour.md": "broken"})
     assert vault.report.problems["code"].to_list() == ["bad-skill"]
     write({".kglite/skills/tour.md": SKILL})
     assert vault.refresh().problems.is_empty()
+
+
+def test_a_problem_follows_its_fault_to_another_file(opened, write):
+    vault = opened({".kglite/skills/a.md": "broken", ".kglite/skills/b.md": SKILL})
+    assert vault.report.problems["path"].to_list() == [".kglite/skills/a.md"]
+    write({".kglite/skills/a.md": SKILL, ".kglite/skills/b.md": "broken"})
+    assert vault.refresh().problems["path"].to_list() == [".kglite/skills/b.md"]
 
 
 def test_other_files_folders_and_hidden_ones_are_passed_over(opened):

@@ -56,6 +56,16 @@ def test_files_of_a_new_folder_are_followed(folder: Path, ear: Ear):
     assert ear.heard() == {"new/B.md"}
 
 
+def test_a_folder_of_skills_that_comes_or_goes_is_an_edit(folder: Path, ear: Ear):
+    (folder / "off").mkdir()
+    (folder / "off" / "tour.md").write_text("x")
+    assert ear.heard()
+    (folder / "off").rename(folder / ".kglite" / "skills")
+    assert ".kglite/skills" in (ear.heard() or set())
+    (folder / ".kglite" / "skills").rename(folder / ".kglite" / "away")
+    assert ".kglite/skills" in (ear.heard() or set())
+
+
 def test_dot_folders_and_the_cache_are_not_edits_but_configuration_is(folder: Path, ear: Ear):
     (folder / ".obsidian" / "workspace.json").write_text("{}")
     (folder / ".kglite" / "graph.kgl").write_text("x")

@@ -111,6 +111,8 @@ def _note_path(vault: "Vault", text: str) -> str:
     from vaultgraph.files.stamps import is_canvas, is_note  # noqa: PLC0415 -- as above
     from vaultgraph.serve.lookup import file_called, short  # noqa: PLC0415 -- as above
 
+    if not text.isprintable() and any("\ud800" <= char <= "\udfff" for char in text):
+        raise click.UsageError("NOTE is not valid UTF-8.")
     if not text.strip():
         raise click.ClickException("NOTE is empty: name a note by its path, name, title or alias.")
     snapshot = vault.current()
@@ -121,7 +123,7 @@ def _note_path(vault: "Vault", text: str) -> str:
         advice = f"Did you mean {' or '.join(nearest)}?" if nearest else "Name it by its path, name, title or alias."
         raise click.ClickException(f"{short(text)}: there is no such note. {advice}") from error
     if not (is_note(path) or is_canvas(path)):
-        raise click.ClickException(f"{short(path)}: is not a note.")
+        raise click.ClickException(f"{short(path or text)}: is not a note.")
     known = snapshot.records.notes.filter(snapshot.records.notes["path"] == path)
     if not known.height or known["is_skipped"].any():
         raise click.ClickException(f"{short(path)}: is not in the graph (kg_skip, or a folder that is not scanned).")

@@ -184,6 +184,8 @@ def _inputs_hash(configuration: Mapping[str, str], stamps: Stamps) -> bytes:
         pl.Series(stamps.folders, dtype=pl.String),
         stamps.aliases["path"],
         stamps.aliases["target"],
+        stamps.problems["path"],
+        stamps.problems["line"].cast(pl.String).fill_null(""),
         stamps.problems["message"],
     ):
         digest.update(len(column).to_bytes(8, "little"))

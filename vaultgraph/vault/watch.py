@@ -145,5 +145,7 @@ class Watcher:
         if not parts:
             return True
         if parts[0] == ".kglite":
+            if parts[1:] in ((), ("skills",), ("recipes",)):  # a folder as a whole came or went, with what is in it
+                return True
             return parts[-1].endswith((".yaml", ".md")) and not parts[-1].startswith(".")
         return not any(part.startswith(".") for part in parts)
