@@ -73,7 +73,7 @@ def test_reading_in_parts_and_merging_gives_what_reading_at_once_gives(contents:
 @given(st.lists(plain, min_size=1, max_size=4))
 def test_the_column_scan_finds_what_the_exact_scan_finds(texts: list[str]) -> None:
     frame = pl.DataFrame({"row": range(len(texts)), "body": range(len(texts)), "text": texts})
-    segments = Segments(frame, pl.DataFrame(), pl.DataFrame(), {})
+    segments = Segments(frame, pl.DataFrame(), pl.DataFrame(), {}, np.ones(0, np.bool_))
     quick = find_tokens(segments).filter(~pl.col("segment").is_in(np.flatnonzero(difficult(segments).to_numpy())))
     expected = [
         (segment, segment + token.line, *token[1:])

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from vaultgraph.note.lines import BoolArray, IntArray, Lines
+from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of
 
 _CLOSER: Final = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
 _OPENER: Final = re.compile(r"`{3,}|~{3,}")
@@ -22,6 +22,11 @@ _NO_LIST: Final = 1 << 30
 _NOT_PARAGRAPH: Final = ("blank", "heading", "rule", "underline", "fence", "percent", "dollar")
 _OPENERS: Final = ("fence", "percent", "dollar", "html_comment", "html_block", "html_lone")
 _CLOSED_BY: Final = {"percent": "%%", "dollar": "$$", "html_comment": "-->"}
+_UNSURE: Final = (
+    "underline", "percent", "dollar", "html_lone", "indented", "inner_heading", "inner_blank", "inner_rule",
+    "inner_underline", "footnote",
+)  # fmt: skip
+"""Lines below which a paragraph may or may not go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +43,59 @@ class Regions:
 def find_regions(lines: Lines) -> Regions:
     """The regions of all bodies at the top level, and the bodies for which that is not enough."""
     flags = lines.flags
-    opaque = _opaque(lines)
-    hard_lines = (
-        (flags["inner_fence"] & ~flags["fence"])
-        | (flags["inner_html"] & ~(flags["html_comment"] | flags["html_block"] | flags["html_lone"]))
-        | flags["html_verbatim"]
-        | ((flags["inner_code"] | flags["inner_quote"]) & flags["open"])
-        | flags["definition"]
-    ) & ~opaque
+    nested = flags["margin"] | flags["container"]
+    opaque, unsure = _opaque(lines, nested)
+    opener = flags["html_verbatim"].copy()
+    for name in _OPENERS:
+        opener |= flags[name] & nested
+    deep = flags["inner_code"] | flags["inner_quote"] | flags["deep_item"]
+    hard_lines = (opener | flags["definition"] | near_open(lines, deep)) & ~opaque
     hard = np.zeros(len(lines.first) - 1, dtype=np.bool_)
     hard[lines.body[hard_lines]] = True
-    doubtful = _doubtful(lines, opaque, hard)
-    if len(doubtful):
-        code, unsure = _code_rows(lines, opaque, np.unique(lines.body[doubtful]))
-        opaque[code] = True
-        hard[lines.body[doubtful[~opaque[doubtful]]]] = True
-        hard[unsure] = True
+    hard[lines.body[unsure]] = True
+    hard[_hard_labels(lines, opaque)] = True
+    _judge_indented(lines, opaque, hard)
     return Regions(opaque, hard)
+
+
+def _hard_labels(lines: Lines, opaque: BoolArray) -> IntArray:
+    """Bodies in which the label of a reference definition may be wrapped over lines."""
+    rows = np.flatnonzero(lines.flags["open_label"] & ~opaque)
+    if not len(rows):
+        return rows
+    run = np.cumsum(lines.flags["blank"])
+    ends = np.flatnonzero(lines.text.str.contains("]:", literal=True).to_numpy())
+    return lines.body[rows[np.isin(run[rows], run[ends])]]
+
+
+def near_open(lines: Lines, flag: BoolArray) -> BoolArray:
+    """``flag`` where anything among the lines up to the next blank ones may hold a link, a tag or a block id."""
+    if not flag.any():
+        return flag
+    run = np.cumsum(lines.flags["blank"])
+    has_open = np.zeros(run[-1] + 1, dtype=np.bool_)
+    has_open[run[lines.flags["open"]]] = True
+    return flag & has_open[run]
+
+
+def _judge_indented(lines: Lines, opaque: BoolArray, hard: BoolArray) -> None:
+    """Marks indented code as opaque, and bodies where that depends on more than columns as hard."""
+    doubtful = _doubtful(lines, opaque, hard)
+    if not len(doubtful):
+        return
+    in_footnote = earlier(lines, lines.flags["footnote"] & ~opaque)[doubtful]
+    hard[lines.body[doubtful[in_footnote]]] = True
+    doubtful = doubtful[~hard[lines.body[doubtful]]]
+    code, unsure = _code_rows(lines, opaque, np.unique(lines.body[doubtful]))
+    opaque[code] = True
+    hard[lines.body[doubtful[~opaque[doubtful]]]] = True
+    hard[unsure] = True
+
+
+def earlier(lines: Lines, flag: BoolArray) -> BoolArray:
+    """For each line, whether ``flag`` holds for a line above it in its body."""
+    before = np.cumsum(flag) - flag
+    return before > before[lines.first[:-1]][lines.body]
 
 
 def after_break(lines: Lines) -> BoolArray:
@@ -62,40 +103,44 @@ def after_break(lines: Lines) -> BoolArray:
     above = np.zeros(len(lines.body), dtype=np.bool_)
     for name in _NOT_PARAGRAPH:
         above |= lines.flags[name]
-    after = np.ones(len(above), dtype=np.bool_)
-    after[1:] = above[:-1]
-    after[lines.first[:-1]] = True
-    return after
+    return above_of(lines, above, at_top=True)
 
 
-def _opaque(lines: Lines) -> BoolArray:
+def _opaque(lines: Lines, nested: BoolArray) -> tuple[BoolArray, list[int]]:
+    """Lines of regions that begin at the top level; openers of which it is not sure that they are."""
+    flags = lines.flags
     size = len(lines.body)
     kinds = np.zeros(size, dtype=np.int64)
     for code, name in reversed(list(enumerate(_OPENERS, start=1))):
-        kinds[lines.flags[name]] = code
-    kinds[lines.flags["html_verbatim"]] = 0
+        kinds[flags[name]] = code
+    kinds[flags["html_verbatim"] | nested] = 0
     rows = np.flatnonzero(kinds)
     steps = np.zeros(size + 1, dtype=np.int32)
+    doubtful: list[int] = []
     if not len(rows):
-        return np.zeros(size, dtype=np.bool_)
+        return np.zeros(size, dtype=np.bool_), doubtful
     closers = _Closers(lines)
-    free = after_break(lines)[rows].tolist()
+    free = above_of(lines, flags["blank"] | flags["heading"] | flags["rule"], at_top=True)[rows].tolist()
+    above = np.logical_or.reduce([flags[name] for name in _UNSURE])
+    unsure = above_of(lines, above)[rows].tolist()
     ends = lines.first[lines.body[rows] + 1].tolist()
     at = -1
     # row loop: regions depend on the one before; marker lines only
     codes: list[int] = kinds[rows].tolist()
-    for row, code, is_free, body_end in zip(rows.tolist(), codes, free, ends, strict=True):
+    for row, code, is_free, is_unsure, body_end in zip(rows.tolist(), codes, free, unsure, ends, strict=True):
         if row < at:
             continue
         kind = _OPENERS[code - 1]
         if kind in {"percent", "html_lone"} and not is_free and row != at:
+            if is_unsure:
+                doubtful.append(row)
             continue
         end = closers.end_of(kind, row, body_end)
         if end > row:
             steps[row] += 1
             steps[end] -= 1
             at = end
-    return np.cumsum(steps[:-1]) > 0
+    return np.cumsum(steps[:-1]) > 0, doubtful
 
 
 class _Closers:
@@ -104,7 +149,7 @@ class _Closers:
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
         self._rows: dict[str, list[int]] = {}
-        fences = np.flatnonzero(lines.flags["fence"] | lines.flags["inner_fence"])
+        fences = np.flatnonzero(lines.flags["fence"])
         self._fences: list[int] = fences.tolist()
         self._fence_texts: list[str] = lines.text.gather(fences).to_list()
 
@@ -161,7 +206,7 @@ def _doubtful(lines: Lines, opaque: BoolArray, hard: BoolArray) -> IntArray:
     above = np.where(before >= 0, solid[before], 0)
     is_first = (before < 0) | (lines.body[above] != lines.body[rows])
     texts, tops = lines.text.gather(rows).to_list(), lines.text.gather(above).to_list()
-    sure = is_first | starts[above] | flags["rule"][above]
+    sure = is_first | starts[above] | flags["rule"][above] | opaque[above]
     # row loop: stretches that may be indented code and hold a link or tag; few in any vault
     keep = [
         bool(is_sure) or not _continues_item(text, top) for text, top, is_sure in zip(texts, tops, sure, strict=True)

@@ -1,8 +1,8 @@
 """Headings, block ids and the stretches of inline text of all bodies.
 
-Joins the two readers of block structure: `regions` (columns, for nearly all bodies) and `structure` (exact, for the
-rest). A segment is what inline syntax may span: a paragraph, a list item's text, a heading, a table row. Only segments
-that may hold a link or a tag are given.
+Joins the two readers of block structure: `regions` and `stretches` (columns, for nearly all bodies) and `structure`
+(exact, for the rest). A segment is what inline syntax may span: a paragraph, a list item's text, a heading, a table
+row. Only segments that may hold a link or a tag are given, unless all are asked for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,9 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.note.lines import BoolArray, IntArray, Lines, split_lines
-from vaultgraph.note.regions import Regions, find_regions
-from vaultgraph.note.structure import Structure, structures_of
+from vaultgraph.note.regions import find_regions
+from vaultgraph.note.stretches import Stretches, find_stretches
+from vaultgraph.note.structure import CELL_TAG, Structure, structures_of
 
 _BLOCK_ID: Final = r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$"
 _QUOTE_MARKS: Final = r"^[ \t]*(?:>[ \t]?)+"
@@ -27,27 +28,33 @@ class Segments:
 
     ``text``: row Int64 (line of the batch it starts on), body Int64, text String. ``headings``: row, body, level UInt8,
     text. ``blocks``: row, body, id. ``references``: by body, where there are any. All frames are sorted by row.
+    ``readable``: bool[lines], the lines that hold inline text, as far as it was asked for.
     """
 
     text: pl.DataFrame
     headings: pl.DataFrame
     blocks: pl.DataFrame
     references: Mapping[int, Mapping[str, tuple[str, str]]]
+    readable: BoolArray
 
 
-def find_segments(bodies: Sequence[str] | pl.Series, *, exact_only: bool = False) -> tuple[Lines, Segments]:
+def find_segments(
+    bodies: Sequence[str] | pl.Series, *, exact_only: bool = False, every_line: bool = False
+) -> tuple[Lines, Segments]:
     """The lines and the inline text of all ``bodies``, whose line ends are LF.
 
-    ``exact_only`` reads every body by its exact block structure, which is slow; the two ways are held against each
-    other in tests.
+    With ``every_line`` all text is given, not only what may hold a link, a tag or a block id. ``exact_only`` reads
+    every body by its exact block structure, which is slow; the two ways are held against each other in tests.
     """
-    lines = split_lines(bodies)
+    lines = split_lines(bodies, every_line=every_line)
     regions = find_regions(lines)
     if exact_only:
-        regions = Regions(regions.opaque, np.ones_like(regions.hard))
+        regions.hard[:] = True
+    stretches = find_stretches(lines, regions)
     hard: list[int] = np.flatnonzero(regions.hard).tolist()
     exact = dict(zip(hard, structures_of([bodies[body] for body in hard]), strict=True))
-    quick_text, quick_headings, readable = _quick(lines, regions)
+    quick_text, quick_headings = _quick(lines, stretches)
+    readable = stretches.readable
     texts, headings = quick_text, quick_headings
     if exact:
         slow_text, slow_headings = _exact(lines, exact, readable)
@@ -58,54 +65,26 @@ def find_segments(bodies: Sequence[str] | pl.Series, *, exact_only: bool = False
         headings=headings.sort("row"),
         blocks=_blocks(lines, readable),
         references={body: structure.references for body, structure in exact.items() if structure.references},
+        readable=readable,
     )
     return lines, segments
 
 
-def _quick(lines: Lines, regions: Regions) -> tuple[pl.DataFrame, pl.DataFrame, BoolArray]:
-    """Segments and headings of the bodies that are not hard, and which lines are readable text."""
+def _quick(lines: Lines, stretches: Stretches) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Segments and headings of the bodies that are not hard."""
     flags = lines.flags
-    readable = ~(flags["blank"] | regions.opaque | flags["rule"] | flags["underline"] | regions.hard[lines.body])
-    starts, is_table = _starts(lines, readable)
-    rows = np.flatnonzero(readable)
-    first = np.flatnonzero(starts[rows])
+    rows = np.flatnonzero(stretches.readable)
+    first = np.flatnonzero(stretches.starts[rows])
     sizes = np.diff(np.append(first, len(rows)))
-    underlines = _underlines(lines, regions, readable & ~is_table, starts)
-    is_heading = flags["heading"] & readable
     has_open = np.logical_or.reduceat(flags["open"][rows], first) if len(rows) else np.zeros(0, np.bool_)
     text = _joined(lines, rows, first[has_open], sizes[has_open])
-    return text, _headings(lines, is_heading, underlines, rows, first, sizes), readable
-
-
-def _starts(lines: Lines, readable: BoolArray) -> tuple[BoolArray, BoolArray]:
-    """Readable lines that begin a segment, and those that are rows of a table."""
-    flags = lines.flags
-    starts = np.ones(len(readable), dtype=np.bool_)
-    starts[1:] = ~readable[:-1] | flags["heading"][:-1] | (flags["quote"][1:] & ~flags["quote"][:-1])
-    starts[1:] |= flags["empty_item"][:-1]
-    starts[lines.first[:-1]] = True
-    starts |= flags["heading"] | flags["list_item"] | flags["footnote"]
-    starts &= readable
-    is_table = np.zeros(len(readable), dtype=np.bool_)
-    delimiters = np.flatnonzero(flags["delimiter_row"] & readable)
-    if len(delimiters):
-        # every row of a table is its own: a code span never runs from one cell into another
-        number = np.cumsum(starts)
-        is_table = readable & np.isin(number, number[delimiters])
-    return starts | is_table, is_table
-
-
-def _underlines(lines: Lines, regions: Regions, readable: BoolArray, starts: BoolArray) -> IntArray:
-    """Rows that make the paragraph above a setext heading."""
-    flags = lines.flags
-    rows = np.flatnonzero(flags["underline"] & ~regions.opaque & ~regions.hard[lines.body])
-    rows = rows[rows > 0]
-    rows = rows[readable[rows - 1] & (lines.body[rows - 1] == lines.body[rows]) & ~flags["heading"][rows - 1]]
-    begins = np.flatnonzero(starts)
-    if not len(rows):
-        return rows
-    top = begins[np.searchsorted(begins, rows - 1, side="right") - 1]
-    return rows[~(flags["list_item"] | flags["quote"] | flags["footnote"] | flags["indented"])[top]]
+    in_table = pl.Series(stretches.is_table[text["row"].to_numpy()])
+    if in_table.any():
+        text = text.with_columns(
+            pl.when(in_table).then(pl.col("text").str.replace_all(CELL_TAG, "${1}| #")).otherwise("text")
+        )
+    is_heading = flags["heading"] & stretches.readable
+    return text, _headings(lines, is_heading, stretches.underlines, rows, first, sizes)
 
 
 def _joined(lines: Lines, rows: IntArray, first: IntArray, sizes: IntArray) -> pl.DataFrame:

@@ -13,11 +13,15 @@ from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
+from markdown_it.rules_core import StateCore
 
 from vaultgraph.note.lines import DELIMITER_ROW
 
 _DELIMITER_ROW: Final = re.compile(DELIMITER_ROW, re.MULTILINE)
-_FOOTNOTE: Final = re.compile(r"\[\^[^\]\[]+\]:")
+_FOOTNOTE: Final = re.compile(r"\[\^[^\]\[]+\]:[ \t]*")
+CELL_TAG: Final = r"(^|[^\\])\|#"
+"""A tag at the start of a table's cell, which needs no blank space before it; one is put there to be read."""
+_CELL_TAG: Final = re.compile(CELL_TAG)
 MOST_NESTING: Final = 60  # containers inside containers; deeper content is not read
 
 
@@ -56,12 +60,19 @@ def block_parser() -> MarkdownIt:
     Give it bodies with LF as line ends.
     """
     parser = MarkdownIt("commonmark", {"maxNesting": MOST_NESTING})
-    parser.core.ruler.enableOnly(["block"])  # line ends are LF already, NUL bytes stay
+    parser.core.ruler.before("block", "last_line_end", _last_line_end)
+    parser.core.ruler.enableOnly(["last_line_end", "block"])  # line ends are LF already, NUL bytes stay
     parser.block.ruler.at("reference", _definition, {"alt": []})
-    parser.block.ruler.before("paragraph", "footnote", _footnote, {"alt": ["paragraph"]})
+    parser.block.ruler.before("reference", "footnote", _footnote, {"alt": ["paragraph", "reference", "blockquote"]})
     parser.block.ruler.before("fence", "math_block", _math_block, {"alt": ["paragraph", "reference", "blockquote"]})
     parser.block.ruler.before("fence", "comment_block", _comment_block, {"alt": []})
     return parser
+
+
+def _last_line_end(state: StateCore) -> None:
+    """A line end at the end of the text, without which markdown-it-py reads past it in some HTML blocks."""
+    if not state.src.endswith("\n"):
+        state.src += "\n"
 
 
 def _structure(parser: MarkdownIt, body: str) -> Structure:
@@ -69,21 +80,32 @@ def _structure(parser: MarkdownIt, body: str) -> Structure:
     tokens = parser.parse(body, environment)
     blocks: list[TextBlock] = []
     # row loop: the block tokens of one body
-    for before, token in zip([None, *tokens], tokens, strict=False):
-        if token.type == "inline" and token.map is not None:
-            is_heading = before is not None and before.type == "heading_open" and before.level == 0
-            level = int(before.tag[1:]) if before is not None and is_heading else 0
-            start, end = token.map
-            if level == 0 and _DELIMITER_ROW.search(token.content):
-                rows = enumerate(token.content.split("\n"), start)
-                blocks += [TextBlock(number, number + 1, row, 0) for number, row in rows]
-            else:
-                blocks.append(TextBlock(start, end, token.content, level))
+    for number, token in enumerate(tokens):
+        if token.type != "inline" or token.map is None:
+            continue
+        opener, outer = tokens[number - 1], tokens[number - 2] if number > 1 else None
+        start, end = token.map
+        text = token.content
+        if outer is not None and outer.type == "footnote_open" and outer.map is not None and outer.map[0] == start:
+            text = outer.markup + text
+        if _is_table(text):
+            # what would underline a table is a rule
+            rows = _CELL_TAG.sub(r"\1| #", text).split("\n")
+            blocks += [TextBlock(line, line + 1, row, 0) for line, row in enumerate(rows, start)]
+        else:
+            is_heading = opener.type == "heading_open" and opener.level == 0
+            blocks.append(TextBlock(start, end, text, int(opener.tag[1:]) if is_heading else 0))
     references = {
         label: (unquote(found["href"], errors="replace"), found.get("title") or "")
         for label, found in environment.get("references", {}).items()
     }
     return Structure(blocks, references)
+
+
+def _is_table(text: str) -> bool:
+    """Whether one of the rows below the first is a delimiter row."""
+    below = text.find("\n") + 1
+    return below > 0 and _DELIMITER_ROW.search(text, below) is not None
 
 
 def _definition(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
@@ -93,10 +115,26 @@ def _definition(state: StateBlock, start_line: int, end_line: int, silent: bool)
 
 
 def _footnote(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """A footnote's text begins a paragraph of its own, even directly below another."""
-    del end_line  # a footnote is told by its first line
-    start = state.bMarks[start_line] + state.tShift[start_line]
-    return silent and _FOOTNOTE.match(state.src, start, state.eMarks[start_line]) is not None
+    """A footnote's text, a container like a list item: what is indented by 4 below its first line belongs to it."""
+    start, end = state.bMarks[start_line] + state.tShift[start_line], state.eMarks[start_line]
+    marker = _FOOTNOTE.match(state.src, start, end)
+    if marker is None or state.is_code_block(start_line):
+        return False
+    if silent:
+        return True
+    opened = state.push("footnote_open", "", 1)
+    opened.map, opened.markup = [start_line, end_line], marker.group()
+    before = state.bMarks[start_line], state.tShift[start_line], state.sCount[start_line], state.parentType
+    state.blkIndent += 4
+    state.bMarks[start_line], state.tShift[start_line] = marker.end(), 0
+    state.sCount[start_line] = state.blkIndent
+    state.parentType = "footnote"
+    state.md.block.tokenize(state, start_line, end_line)
+    state.blkIndent -= 4
+    state.bMarks[start_line], state.tShift[start_line], state.sCount[start_line], state.parentType = before
+    opened.map[1] = state.line
+    state.push("footnote_close", "", -1)
+    return True
 
 
 def _math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:

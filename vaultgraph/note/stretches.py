@@ -1,0 +1,190 @@
+"""Where the stretches of inline text begin, line by line, and where columns are not enough to tell.
+
+Between `regions` and `segments`: a paragraph, a list item's text, a heading and a row of a table are a stretch each.
+Lists and quotes are not followed as containers; a body with a line whose place in them decides something is left to
+`structure`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of
+from vaultgraph.note.regions import Regions, earlier, near_open
+
+_DEEPER: int = 6  # an item this much further in than the one before may be text of that one
+_INSIDE: int = 2  # an item this much further in may lie inside the one before
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """``readable``: bool[lines], lines of inline text; ``starts``: bool[lines], those that begin a stretch;
+    ``is_table``: bool[lines], rows of tables; ``underlines``: rows that make the stretch above a heading. False, and
+    none, in hard bodies."""
+
+    readable: BoolArray
+    starts: BoolArray
+    is_table: BoolArray
+    underlines: IntArray
+
+
+def find_stretches(lines: Lines, regions: Regions) -> Stretches:
+    """The stretches of all bodies that are not hard; bodies with a doubtful line become hard in ``regions``."""
+    flags = lines.flags
+    regions.hard[lines.body[flags["deeper_quote"] & ~regions.opaque]] = True
+    readable = ~(flags["blank"] | regions.opaque | flags["rule"] | flags["underline"] | regions.hard[lines.body])
+    breaking = flags["container"] & (
+        flags["inner_blank"] | flags["inner_heading"] | flags["inner_rule"] | flags["inner_underline"]
+    )
+    starts, is_table = _starts(lines, readable, breaking)
+    underlines = _underlines(lines, regions, readable & ~is_table, starts)
+    doubtful = _Doubts(lines, regions, starts, readable, breaking, underlines).rows()
+    if not len(doubtful):
+        return Stretches(readable, starts, is_table, underlines)
+    regions.hard[lines.body[doubtful]] = True
+    easy = ~regions.hard[lines.body]
+    return Stretches(readable & easy, starts & easy, is_table & easy, underlines[easy[underlines]])
+
+
+def _starts(lines: Lines, readable: BoolArray, breaking: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Readable lines that begin a stretch, and those that are rows of a table."""
+    flags = lines.flags
+    quote = flags["quote"]
+    starts = above_of(lines, ~readable | flags["heading"] | flags["empty_item"] | breaking, at_top=True)
+    starts |= flags["heading"] | flags["list_item"] | flags["footnote"] | breaking
+    starts |= (quote & ~above_of(lines, quote)) | flags["quote_item"]
+    starts |= flags["deep_quote"] & ~above_of(lines, flags["deep_quote"])
+    starts &= readable
+    starts[_numbers_in_text(lines, starts, readable, breaking)] = False
+    is_table = np.zeros(len(readable), dtype=np.bool_)
+    delimiters = np.flatnonzero(flags["delimiter_row"] & readable & ~starts)
+    if len(delimiters):
+        # every row of a table is its own: a code span never runs from one cell into another
+        number = np.cumsum(starts)
+        is_table = readable & np.isin(number, number[delimiters])
+    return starts | is_table, is_table
+
+
+def _below_text(lines: Lines, readable: BoolArray, breaking: BoolArray) -> BoolArray:
+    """Readable lines directly below one that leaves a paragraph open."""
+    return above_of(lines, readable & ~lines.flags["heading"] & ~breaking) & readable
+
+
+def _numbers_in_text(lines: Lines, starts: BoolArray, readable: BoolArray, breaking: BoolArray) -> IntArray:
+    """Rows of top-level paragraphs that look like list items, but only an item that is not empty and numbered 1, if at
+    all, can interrupt a paragraph."""
+    flags = lines.flags
+    late = (flags["late_item"] | (flags["empty_item"] & ~flags["underline"])) & _below_text(lines, readable, breaking)
+    rows = np.flatnonzero(late)
+    if not len(rows):
+        return rows
+    top = _before(starts & ~late, rows)
+    other = flags["margin"] | flags["container"] | flags["footnote"] | flags["heading"]
+    return rows[~other[top] & (lines.body[top] == lines.body[rows])]
+
+
+def _underlines(lines: Lines, regions: Regions, readable: BoolArray, starts: BoolArray) -> IntArray:
+    """Rows that make the paragraph above a setext heading."""
+    flags = lines.flags
+    rows = np.flatnonzero(flags["underline"] & ~regions.opaque & ~regions.hard[lines.body])
+    rows = rows[rows > 0]
+    rows = rows[readable[rows - 1] & (lines.body[rows - 1] == lines.body[rows]) & ~flags["heading"][rows - 1]]
+    begins = np.flatnonzero(starts)
+    if not len(rows):
+        return rows
+    top = begins[np.searchsorted(begins, rows - 1, side="right") - 1]
+    return rows[~(flags["list_item"] | flags["quote"] | flags["footnote"] | flags["indented"])[top]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Doubts:
+    """Looks for the lines whose reading depends on which lists and quotes are open around them."""
+
+    lines: Lines
+    regions: Regions
+    starts: BoolArray
+    readable: BoolArray
+    breaking: BoolArray
+    underlines: IntArray
+
+    def rows(self) -> IntArray:
+        flags = self.lines.flags
+        is_doubtful = self._below_break() | self._headings() | flags["odd_footnote"]
+        is_doubtful |= flags["quote_late_item"] & above_of(self.lines, flags["quote"] & ~flags["quote_item"])
+        is_doubtful |= self._underlines()
+        is_doubtful &= ~(self.regions.opaque | self.regions.hard[self.lines.body])
+        return np.union1d(np.flatnonzero(is_doubtful), self._items())
+
+    def _below_break(self) -> BoolArray:
+        """Text directly below a line of a list or quote that ends a paragraph: inside it or not?"""
+        flags = self.lines.flags
+        plain = ~(flags["blank"] | flags["list_item"] | flags["quote"] | flags["heading"] | flags["rule"])
+        plain &= ~(above_of(self.lines, flags["empty_item"]) & ~flags["indented"])
+        return plain & above_of(self.lines, self.breaking)
+
+    def _headings(self) -> BoolArray:
+        """Headings with blank space before, which may be inside a list item or a footnote."""
+        flags = self.lines.flags
+        found = flags["inner_heading"] & flags["margin"] & ~flags["container"]
+        return found & self._in_list() if found.any() else found
+
+    def _in_list(self) -> BoolArray:
+        flags = self.lines.flags
+        return earlier(self.lines, (flags["list_item"] | flags["footnote"]) & self.readable)
+
+    def _underlines(self) -> BoolArray:
+        """Lines of dashes or equal signs that are neither rule, item nor surely an underline."""
+        flags = self.lines.flags
+        found = flags["underline"] & ~flags["rule"] & ~flags["empty_item"]
+        found[self.underlines] = False
+        found |= flags["inner_underline"] & flags["container"] & ~flags["empty_item"] & ~flags["list_item"]
+        rows = np.flatnonzero(flags["underline"] & above_of(self.lines, self.readable))
+        if len(rows):
+            top = _before(self.starts, rows)
+            # indented code looks like text while nothing in it is read
+            found[rows[flags["indented"][top]]] = True
+            in_list = self._in_list()
+            loose = self.underlines
+            loose = loose[(flags["margin"][loose] | flags["margin"][_before(self.starts, loose)]) & in_list[loose]]
+            found[loose] = True
+        return found
+
+    def _items(self) -> IntArray:
+        """Markers below text that may be text themselves."""
+        flags = self.lines.flags
+        below_text = _below_text(self.lines, self.readable, self.breaking) & ~self.regions.opaque & self.starts
+        deep = below_text & flags["indented"] & (flags["list_item"] | flags["quote"] | flags["footnote"])
+        late = below_text & (flags["late_item"] | flags["empty_item"])
+        rows = np.flatnonzero(near_open(self.lines, deep | late))
+        if not len(rows):
+            return rows
+        item = flags["list_item"]
+        column = _columns(self.lines, rows)
+        outer = _before(self.starts & ~flags["indented"], rows)
+        nearest = _before(self.starts, rows)
+        marked = _before(self.starts & item, rows)
+        inwards = column - _columns(self.lines, marked)
+        is_outer_item = item[outer] & (self.lines.body[outer] == self.lines.body[rows])
+        is_near_item = item[nearest] & (self.lines.body[nearest] == self.lines.body[rows])
+        is_deep = deep[rows] & ~(is_outer_item & (inwards < _DEEPER) & item[rows])
+        is_late = late[rows] & ~(is_near_item & (inwards < _INSIDE))
+        return rows[is_deep | is_late]
+
+
+def _before(flag: BoolArray, rows: IntArray) -> IntArray:
+    """The nearest row above each of ``rows`` with ``flag``; 0 where there is none."""
+    at = np.flatnonzero(flag)
+    if not len(at):
+        return np.zeros_like(rows)
+    return at[np.maximum(np.searchsorted(at, rows) - 1, 0)]
+
+
+def _columns(lines: Lines, rows: IntArray) -> IntArray:
+    """The column at which each line's text begins."""
+    texts = lines.text.gather(rows)
+    margin = texts.str.len_bytes().to_numpy() - texts.str.strip_chars_start(" \t").str.len_bytes().to_numpy()
+    column = margin.astype(np.int64)
+    # row loop: lines with a tab in the margin, among those in question
+    for at in np.flatnonzero(texts.str.contains(r"^ *\t").to_numpy()).tolist():
+        column[at] = len(texts[at][: margin[at]].expandtabs(4))
+    return column
