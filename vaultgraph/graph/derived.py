@@ -18,7 +18,7 @@ from vaultgraph.graph.derived_relationships import as_written, held_pieces, tabl
 from vaultgraph.graph.graph import NodeGroup
 from vaultgraph.graph.links import LinkRows, numbered_links
 from vaultgraph.graph.nodes import Numbering
-from vaultgraph.graph.pieces import pieces_of
+from vaultgraph.graph.pieces import ids_to_repeat, pieces_of
 from vaultgraph.graph.unused_rules import rules_made
 from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.settings import Profile
@@ -71,8 +71,9 @@ def derived_of(
     profile: Profile,
 ) -> Derived:
     """What the pieces of the records add. ``relations``: as ``pieces.relations_of`` gives them; ``links`` know them."""
-    pieces = pieces_of(records, catalogue, about.labels, about.ids, numbering.node_count, profile)
-    segments, refused = derived_segments(pieces, records.cells, about.stated, about.titles, about.ids, profile)
+    ids = ids_to_repeat(about.ids)
+    pieces = pieces_of(records, catalogue, about.labels, ids, numbering.node_count, profile)
+    segments, refused = derived_segments(pieces, records.cells, about.stated, about.titles, ids, profile)
     anchored = with_anchored_nodes(links, pieces)
     relationships = held_pieces(pieces, numbering.of_file, profile.reading)
     wrong = [refused]

@@ -5,18 +5,15 @@ is no node leaves its link at the note.
 """
 
 from itertools import combinations
-from typing import Final
 
 import polars as pl
 
 from vaultgraph.graph.anchors import heading_keys
+from vaultgraph.graph.heading_paths import DEEPEST, MOST_TITLE
 from vaultgraph.graph.links import Destination, LinkRows
 from vaultgraph.graph.names import fold
 from vaultgraph.graph.pieces import Pieces
 from vaultgraph.note.records import PieceKind
-
-_DEEPEST: Final = 6  # levels of headings, so the longest path an anchor can name
-_JOINT: Final = "\n"  # in no heading
 
 
 def with_anchored_nodes(links: LinkRows, pieces: Pieces) -> LinkRows:
@@ -29,6 +26,9 @@ def with_anchored_nodes(links: LinkRows, pieces: Pieces) -> LinkRows:
     asked = links.rows.filter(is_meant).select("target", "anchor").unique(maintain_order=True)
     parts = asked.with_columns(part=pl.col("anchor").str.split("#")).explode("part", empty_as_null=True)
     parts = parts.with_columns(part=pl.col("part").fill_null("").str.strip_chars()).filter(pl.col("part") != "")
+    last = pl.int_range(pl.len()).over("target", "anchor") == pl.len().over("target", "anchor") - 1
+    # Headings around another are known by their beginnings.
+    parts = parts.with_columns(part=pl.when(last).then("part").otherwise(pl.col("part").str.slice(0, MOST_TITLE)))
     parts = parts.with_columns(key=heading_keys(parts["part"]))
     whole = parts.group_by("target", "anchor", maintain_order=True).agg("key", last=pl.col("part").last())
     is_block = whole["last"].str.starts_with("^")
@@ -51,34 +51,37 @@ def _blocks(asked: pl.DataFrame, pieces: Pieces) -> pl.DataFrame:
 def _headings(asked: pl.DataFrame, pieces: Pieces) -> pl.DataFrame:
     """(target, anchor, node) of anchors that are a heading path."""
     sections = pieces.sections.filter(pl.col("file").is_in(asked["target"].unique().implode()))
-    sections = sections.with_row_index("section")
-    titles = sections.select("section", part="headings").explode("part", empty_as_null=True).drop_nulls()
+    sections = sections.with_row_index("section").with_columns(depth=pl.col("headings").list.len())
+    # Of its own title a section knows all, of those around it the beginnings.
+    titles = sections.select("section", part=pl.col("headings").list.head(pl.col("depth") - 1))
+    titles = titles.explode("part", empty_as_null=True).drop_nulls()
     titles = titles.with_columns(key=heading_keys(titles["part"]))
-    paths = titles.group_by("section", maintain_order=True).agg("key")
-    known = sections.select("section", "file", "node").join(paths, on="section", maintain_order="left")
+    around = titles.group_by("section", maintain_order=True).agg("key")
+    known = sections.with_columns(own=heading_keys(sections["title"].fill_null("")))
+    known = known.join(around, on="section", how="left", maintain_order="left")
     length = asked["key"].list.len()
     found = [asked.select("target", "anchor", node=pl.lit(None, pl.Int64)).clear()]
-    for parts in sorted(set(length.to_list()) & set(range(1, _DEEPEST + 1))):  # row loop: one step a length of paths
-        wanted = asked.filter(length == parts).select("target", "anchor", path=pl.col("key").list.join(_JOINT))
-        ways = _ways(known, parts, wanted["path"])
-        found.append(
-            wanted.join(ways, left_on=["target", "path"], right_on=["file", "path"]).select("target", "anchor", "node")
-        )
+    for parts in sorted(set(length.to_list()) & set(range(1, DEEPEST + 1))):  # row loop: one step a length of paths
+        names = [f"key{at}" for at in range(parts)]
+        keys = [pl.col("key").list.get(at).alias(name) for at, name in enumerate(names)]
+        wanted = asked.filter(length == parts).select("target", "anchor", *keys)
+        ways = _ways(known, wanted, names)
+        joined = wanted.join(ways, left_on=["target", *names], right_on=["file", *names])
+        found.append(joined.select("target", "anchor", "node"))
     return pl.concat(found)
 
 
-def _ways(sections: pl.DataFrame, parts: int, wanted: pl.Series) -> pl.DataFrame:
-    """(file, path, node): the first section that each wanted path of ``parts`` keys leads to; node maybe null.
+def _ways(sections: pl.DataFrame, wanted: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """(file, node, *names): the first section that each wanted path leads to; node maybe null.
 
     A section is reached by its own key after any choice, in order, of the keys around it: at most ten choices.
     """
     chosen: list[pl.DataFrame] = []
-    depth = sections["key"].list.len()
-    for level in range(parts, _DEEPEST + 1):  # row loop: one step a level of headings, below it one a choice
-        rows = sections.filter(depth == level)
-        for before in combinations(range(level - 1), parts - 1):
-            path = pl.col("key").list.gather([*before, level - 1]).list.join(_JOINT)
-            ways = rows.select("section", "file", "node", path=path)
-            chosen.append(ways.filter(pl.col("path").is_in(wanted.implode())))
-    ways = pl.concat(chosen).sort("section").unique(["file", "path"], keep="first", maintain_order=True)
-    return ways.select("file", "path", "node")
+    for depth in range(len(names), DEEPEST + 1):  # row loop: one step a level of headings, below it one a choice
+        rows = sections.filter(pl.col("depth") == depth)
+        for places in combinations(range(depth - 1), len(names) - 1):
+            around = [pl.col("key").list.get(at).alias(name) for at, name in zip(places, names, strict=False)]
+            ways = rows.select("section", "file", "node", *around, pl.col("own").alias(names[-1]))
+            chosen.append(ways.join(wanted, left_on=["file", *names], right_on=["target", *names], how="semi"))
+    ways = pl.concat(chosen).sort("section").unique(["file", *names], keep="first", maintain_order=True)
+    return ways.select("file", "node", *names)

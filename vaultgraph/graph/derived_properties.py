@@ -14,6 +14,8 @@ import polars as pl
 from vaultgraph.graph.coerce import coerced
 from vaultgraph.graph.columns import Segment
 from vaultgraph.graph.graph import NodeGroup
+from vaultgraph.graph.heading_paths import MOST_TITLE
+from vaultgraph.graph.names import fold, fold_text
 from vaultgraph.graph.pieces import Pieces
 from vaultgraph.graph.properties import property_segments
 from vaultgraph.note.records import PieceKind, ValueKind
@@ -23,6 +25,7 @@ OWN: Final = ("id", "title", "note_id", "section_id", "ordinal", "line", "row", 
 """Properties that every row of a table has; a column of the name is kept as ``column.<name>``."""
 OF_NOTES: Final = ("path", "file_path", "concept_id", "stem", "folder", "body", "size_bytes", "mtime")
 """Properties that say that a node is a note or a file; a column of the name is kept as ``column.<name>``."""
+MOST_INHERITED: Final = 2000
 _TEXTS: Final = [PieceKind.SECTION, PieceKind.CHUNK, PieceKind.CALLOUT, PieceKind.STEP, PieceKind.TASK]
 _LONG: Final = ("node", "key", "ordinal", "kind", "number", "real", "text", "line")
 _SHOWN: Final = ((r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]", "$1"), (r"\[([^\[\]]*)\]\([^()]*\)", "$1"))
@@ -40,11 +43,12 @@ def derived_segments(
     columns, refused = column_rows(pieces, cells, profile)
     own = _own_columns(pieces, titles, ids, _key_cells(pieces, columns, profile), profile)
     structure = profile.reading.structure or Structure()
-    stated = [columns.select(_LONG), _inherited(pieces, properties, columns, structure.inherit)]
-    long = pl.concat([rows for rows in stated if rows.height] or stated[:1])
+    long = pl.concat([columns.select(_LONG), _inherited(pieces, properties, columns, structure.inherit)])
     # A key that both kinds of property have goes the way that can hold cells of any type.
     mixed = [key for key in long["key"].unique().sort() if key in own]
-    long = pl.concat([long, *(_as_long(own.pop(key), key, pieces.first) for key in mixed)])
+    if mixed:
+        stated = pl.concat([_as_long(own.pop(key), key, pieces.first) for key in mixed])
+        long = pl.concat([stated, long.join(stated, on=["node", "key"], how="anti", maintain_order="left")])
     segments = property_segments(long, pieces.groups)
     for key, series in own.items():  # row loop: one step a property
         segments[key] = _segments(series, pieces.groups, pieces.first)
@@ -99,7 +103,7 @@ def _own_columns(
     whole = pl.Int64
     frame = rows.with_columns(
         note_id=ids.gather(rows["file"]),
-        note_title=titles.gather(rows["file"]),
+        note_title=titles.gather(rows["file"]).str.slice(0, MOST_TITLE),
         section_id=rows["id"].gather(rows["section"]),
         heading=pl.col("headings").list.last(),
         key_cell=keys,
@@ -168,7 +172,7 @@ def _symbol_parts() -> tuple[pl.Expr, pl.Expr]:
 
 
 def _rendered(template: str) -> pl.Expr:
-    """The template with its placeholders filled in; what a node lacks is empty."""
+    """The template with its placeholders filled in, each where it stands first; what a node lacks is empty."""
     values = {
         "title": pl.col("note_title"),
         "section_title": pl.col("heading"),
@@ -177,33 +181,42 @@ def _rendered(template: str) -> pl.Expr:
         "id": pl.col("id"),
     }
     parts = _PLACEHOLDER.split(template)  # texts and names of placeholders in turn
-    filled = [values[part].fill_null("") if at % 2 else pl.lit(part) for at, part in enumerate(parts)]
+    filled: list[pl.Expr] = []
+    for at, part in enumerate(parts):
+        # Once each: a text that is repeated a hundred times would cost a hundred times its size.
+        is_first = at % 2 == 1 and parts.index(part, 1) == at
+        filled.append(values[part].fill_null("") if is_first else pl.lit(f"{{{part}}}" if at % 2 else part))
     return pl.concat_str(filled)
 
 
 def _key_cells(pieces: Pieces, columns: pl.DataFrame, profile: Profile) -> pl.Series:
     """What each row of a table shows in its rule's key column, null where there is nothing."""
     tables = (profile.reading.structure or Structure()).tables
-    wanted = {at: rule.key_column.strip() for at, rule in enumerate(tables) if rule.key_column}
+    wanted = {at: fold_text(rule.key_column.strip()) for at, rule in enumerate(tables) if rule.key_column}
     keys = pieces.rows.select(
         node="node", column=pl.col("rule").replace_strict(wanted, default=None, return_dtype=pl.String)
     )
     shown = pl.col("text")
     for pattern, kept in _SHOWN:
         shown = shown.str.replace_all(pattern, kept)
-    texts = columns.select("node", "column", key_cell=shown.str.strip_chars()).filter(pl.col("key_cell") != "")
+    texts = columns.select("node", column=fold(columns["column"]), key_cell=shown.str.strip_chars())
+    texts = texts.filter(pl.col("key_cell") != "")
     texts = texts.unique(["node", "column"], keep="first", maintain_order=True)
     return keys.join(texts, on=["node", "column"], how="left", maintain_order="left")["key_cell"]
 
 
 def _inherited(pieces: Pieces, properties: pl.DataFrame, columns: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
-    """The rows of the notes' properties ``keys`` again, for each piece; a column of the piece's own goes before."""
+    """The rows of the notes' properties ``keys`` again, for each piece; a column of the piece's own goes before.
+
+    A value of more than MOST_INHERITED characters or items stays with the note: every part would repeat it.
+    """
     asked = [key for key in keys if key not in OWN and key not in OF_NOTES]
     stated = properties.filter(pl.col("key").is_in(asked))
     if not stated.height:
         return columns.select(_LONG).clear()
-    owners = pieces.rows.select("file", "node")
-    rows = owners.join(stated, on="file", how="inner", maintain_order="left_right")
+    size = pl.col("text").str.len_chars().fill_null(0).sum() + pl.len()
+    stated = stated.filter(size.over("file", "key") <= MOST_INHERITED)
+    rows = pieces.rows.select("file", "node").join(stated, on="file", how="inner", maintain_order="left_right")
     return rows.select(_LONG).join(columns.select("node", "key"), on=["node", "key"], how="anti", maintain_order="left")
 
 

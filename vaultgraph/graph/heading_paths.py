@@ -13,11 +13,16 @@ from vaultgraph.graph.columns import Ids
 from vaultgraph.note.records import PieceKind, RecordTable
 
 DEEPEST: Final = 6
+MOST_TITLE: Final = 200  # characters of a heading in a path, which everything below repeats
 
 
 def paths_by_level(notes: Ids, levels: Ids, titles: pl.Series) -> pl.Series:
-    """The path of each heading, List(String), its own title last; headings are in order, ``notes`` ascending."""
+    """The path of each heading, List(String), its own title last; headings are in order, ``notes`` ascending.
+
+    A title in a path ends after MOST_TITLE characters.
+    """
     count = len(notes)
+    titles = titles.str.slice(0, MOST_TITLE)
     rows = np.arange(count)
     first = np.searchsorted(notes, notes, side="left")
     levels = np.clip(levels, 1, DEEPEST)

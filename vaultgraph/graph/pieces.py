@@ -18,6 +18,7 @@ from vaultgraph.graph.heading_paths import paths_of_pieces
 from vaultgraph.note.records import PieceKind, RecordTable
 from vaultgraph.profile.settings import KeyFromHeading, Profile, Reading, Structure
 
+MOST_ID: Final = 4096  # as long as a path can be
 _KEPT: Final = (
     "line", "kind", "fragment", "ordinal", "level", "title", "text", "word", "fold", "block", "hash", "size", "rule",
 )  # fmt: skip
@@ -30,10 +31,11 @@ class Pieces:
     ``rows``: one a node, in node order: node Int64 id, file Int64 (row of its note in the catalogue), label, id String,
     piece Int64 (row in the records), owner Int64 (row here of the piece it hangs on, null for the note), section Int64
     (row here of the section around it, null for none), is_symbol Boolean (a section that a heading's key names),
-    headings List(String) (titles of the headings around it, a section's own last), and the records' columns.
+    headings List(String) (titles of the headings around it, a section's own last, cut where they are long), and the
+    records' columns.
     ``first``: id of the first node. ``groups``: one a label. ``row_of``: ``int64[records.pieces.height]``, the row in
     ``rows`` of each piece, -1 where it is no node. ``starts``: ``int64[records.notes.height]``, the first piece of each
-    note. ``sections``: (file, node Int64 or null, headings) of every section piece, in order of the notes.
+    note. ``sections``: (file, node Int64 or null, title, headings) of every section piece, in order of the notes.
     """
 
     rows: pl.DataFrame
@@ -53,7 +55,7 @@ def pieces_of(
 ) -> Pieces:
     """Number the pieces of every note of the catalogue from ``first``.
 
-    ``labels``, ``ids``: specific label and id of the notes, by file row.
+    ``labels``, ``ids``: specific label and id of the notes, by file row, ids as ``ids_to_repeat`` gives them.
     """
     pieces = records.pieces
     notes = pieces["note"].to_numpy()
@@ -79,15 +81,20 @@ def pieces_of(
         section=_or_null(sections[at]),
     )
     numbers = _or_null(np.where(row_of >= 0, row_of + first, -1))
-    present = described.select("file", "kind", node=numbers, headings=headings).filter(pl.Series(is_there))
+    present = described.select("file", "kind", "title", node=numbers, headings=headings).filter(pl.Series(is_there))
     return Pieces(
         rows=rows,
         first=first,
         groups=_groups(rows["label"], first),
         row_of=row_of,
         starts=starts,
-        sections=present.filter(pl.col("kind") == PieceKind.SECTION).select("file", "node", "headings"),
+        sections=present.filter(pl.col("kind") == PieceKind.SECTION).select("file", "node", "title", "headings"),
     )
+
+
+def ids_to_repeat(ids: pl.Series) -> pl.Series:
+    """Ids of notes as their parts repeat them: one of more than MOST_ID characters is cut."""
+    return ids.str.slice(0, MOST_ID)
 
 
 def relations_of(records: RecordTable, catalogue: Catalogue) -> pl.DataFrame:

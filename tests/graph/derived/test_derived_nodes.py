@@ -235,6 +235,38 @@ def test_the_embed_text_fills_the_template_for_pieces_with_text(derive, of):
     }
 
 
+def test_a_placeholder_is_filled_once(derive, of):
+    rules = profile(chunks=Chunks(), embed_text="{text} {text} {id} {text}")
+    found = derive({"n.md": {"pieces": [of(PieceKind.CHUNK, "~c", text="t")]}}, rules)
+    assert found.properties("Chunk:n~c")["embed_text"] == "t {text} n~c {text}"
+
+
+def test_what_every_part_would_repeat_is_bounded(derive, of):
+    note = {
+        "title": "t" * 3000,
+        "props": {"id": "i" * 9000, "long": "x" * 2000, "many": ["y"] * 1001, "short": ["z"] * 1000},
+        "pieces": [of(PieceKind.CHUNK, "~c", text="t")],
+    }
+    inherited = profile(chunks=Chunks(), inherit=("long", "many", "short"), embed_text="{title}")
+    found = derive({"n.md": note}, inherited).properties(f"Chunk:{'i' * 4096}~c")
+    assert (found["note_id"], found["embed_text"]) == ("i" * 4096, "t" * 200)
+    assert [key for key in ("long", "many", "short") if key in found] == ["short"]
+
+
+def test_an_inherited_property_never_replaces_one_of_the_piece(derive, of):
+    pieces = [of(PieceKind.TASK, "~task1", text="do", word="x"), of(PieceKind.CHUNK, "~c", line=2)]
+    note = {"pieces": pieces, "props": {"status": ["a", "b"], "done": "never"}}
+    found = derive({"n.md": note}, profile(chunks=Chunks(), inherit=("status", "done")))
+    assert own(found, "Task:n~task1").items() >= {"status": "x", "done": True}.items()
+    assert own(found, "Chunk:n~c").items() >= {"status": ["a", "b"], "done": "never"}.items()
+
+
+def test_the_key_column_is_found_in_any_case_and_shows_what_links_show(derive, of):
+    cells = [(0, "NAME", "[[x/y|The *y*]] and [z](z.md)", 3)]
+    found = derive({"n.md": {"pieces": [row(of, "~row1", 1)], "cells": cells}}, profile(tables=(PARAMETERS,)))
+    assert found.properties("Parameter:n~row1")["title"] == "The *y* and z"
+
+
 def test_without_sections_the_headings_of_the_note_give_the_heading_path(derive, of):
     note = {
         "headings": ["A"],

@@ -40,7 +40,7 @@ def test_sections_hang_on_their_note_or_section_lead_back_and_on(derive, of):
     a, b, c, d, e = (f"Part:n{piece['fragment']}" for piece in pieces)
     assert found.relationships("HAS") == [(b, c), (a, b), (a, d), ("n.md", a), ("n.md", e), ("o.md", "Part:o#A")]
     assert found.relationships("UP") == [(c, b), (b, a), (d, a)]
-    assert found.relationships("ON") == [(a, e), (b, d)]
+    assert found.relationships("ON") == [(b, d), (a, e)]
 
 
 def test_chunks_follow_each_other_within_a_section_and_steps_within_a_list(derive, of):
@@ -301,6 +301,23 @@ def test_the_first_heading_counts_even_where_only_a_later_one_is_a_node(derive, 
     assert found.relationships("LINKS_TO") == [("n.md", "n.md")]
     linked = derive({"n.md": {"links": ["[[B#a.b]]"]}, "B.md": {"props": {"type": "Api"}, "pieces": pieces}}, rules)
     assert linked.relationships("LINKS_TO") == [("n.md", "B.md")]
+
+
+def test_a_long_heading_is_found_by_all_of_it_and_around_others_by_its_beginning(derive, of):
+    title = "long " * 100
+    pieces = [
+        of(S, "#long", level=1, title=title + "first"),
+        of(S, "#long~2", level=1, title=title + "second", line=2),
+        of(S, "#long~2#In", level=2, title="In", parent=1, line=3),
+    ]
+    links = [f"[[B#{title}second]]", f"[[B#{title}third]]", f"[[B#{title}second#In]]"]
+    found = derive({"a.md": {"links": links}, "B.md": {"pieces": pieces}}, profile(sections=Sections()))
+    assert sorted(row[1] for row in found.relationships("LINKS_TO")) == [
+        "B.md",
+        "Section:B#long~2",
+        "Section:B#long~2#In",
+    ]
+    assert [len(path) for path in found.properties("Section:B#long~2#In")["path"]] == [200, 2]
 
 
 def test_a_table_row_with_an_anchor_leads_to_the_section(derive, of):
