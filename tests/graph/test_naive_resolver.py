@@ -17,7 +17,7 @@ from vaultgraph.profile.settings import Profile
 NAMES = ["a", "A", "b", "ß", "ss", "é", "e\u0301", "a.png", "x.md", "v1.2", "my note", "my-note"]
 FOLDERS = ["", "f", "F2", "f/g", "g", "f/g/f", "ß"]
 OTHERS = ["", ".png", ".PDF", ".canvas"]
-RELATIVE = ["", "", "", "./", "../", "../../", "/", "f/", "g/", "F/G/", "f/../", "C:/"]
+RELATIVE = ["", "", "", "./", "../", "../../", "/", "f/", "g/", "F/G/", "f/../", "f//g/", "C:/"]
 
 TITLES = ["My  note", "A", "x", "T"]
 MODES = [Mode.WIKI, Mode.WIKI, Mode.MARKDOWN, Mode.CANVAS]

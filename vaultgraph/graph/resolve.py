@@ -14,7 +14,7 @@ from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.names import fold, last_part, slug, without_md
 
 OUTSIDE: Final = r"^(?:(?i:file):|[A-Za-z]:[\\/]|\\\\)"
-DOTTED: Final = r"(?:^|/)\.{1,2}(?:/|$)"
+DOTTED: Final = r"(?:^|/)\.{1,2}(?:/|$)|[^:]//"
 
 
 class Mode(IntEnum):
