@@ -46,7 +46,7 @@ def connections_text(snapshot: Snapshot, types: Sequence[str] | None) -> str:
     if types is None:
         summaries = (_type_summary(snapshot.schema, name, count) for name, count in snapshot.report.types.items())
         return "\n".join(summaries) or "There are no relationships."
-    return "\n\n".join("\n".join(_type_lines(snapshot, _table(snapshot.graph, name))) for name in types)
+    return "\n\n".join("\n".join(_type_lines(snapshot, name)) for name in types)
 
 
 def _label_lines(snapshot: Snapshot, label: str) -> Iterator[str]:
@@ -93,10 +93,16 @@ def _type_summary(schema: Schema, name: str, count: int) -> str:
     return f"{quoted(name)} {count:,}: {shown}{more}"
 
 
-def _type_lines(snapshot: Snapshot, table: RelationshipTable) -> Iterator[str]:
+def _type_lines(snapshot: Snapshot, name: str) -> Iterator[str]:
     graph = snapshot.graph
+    declared = relationship_lines(snapshot, name)
+    if declared and name not in graph.relationships:
+        yield f"{quoted(name)} 0"
+        yield from declared
+        return
+    table = _table(graph, name)
     yield _type_summary(snapshot.schema, table.type, len(table.sources))
-    yield from relationship_lines(snapshot, table.type)
+    yield from declared
     rows = np.arange(len(table.sources), dtype=np.int64)
     yield "properties (type, share of relationships, samples):"
     yield from _property_lines(table.columns, rows)
