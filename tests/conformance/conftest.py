@@ -3,6 +3,7 @@
 import json
 import os
 import tarfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,18 +14,30 @@ import pytest
 from vaultgraph.cypher.query import run_query
 from vaultgraph.files.stamps import Stamps, problem_frame
 from vaultgraph.graph.build import build_graph
-from vaultgraph.graph.graph import Graph
+from vaultgraph.graph.built import Built
 from vaultgraph.note.read import read_notes
 from vaultgraph.profile.settings import Profile
 
 SHARED = Path(os.environ.get("VAULTGRAPH_SHARED", Path(__file__).parents[3] / "shared"))
-ARCHIVE = SHARED / "vaults" / "tasks-demo.tar.xz"
-PLACEHOLDERS = SHARED / "vaults" / "placeholders.txt"
+VAULTS = SHARED / "vaults"
+RECORDED = "tasks-demo"
+PLACEHOLDERS = VAULTS / "placeholders.txt"
 LINKS = """
     MATCH (a:Note)-[r]->(b) WHERE a.path IN $paths AND r.line IS NOT NULL AND r.via IS NULL AND b.path IS NOT NULL
       AND b._provisional IS NULL
     RETURN a.path, b.path, r.anchor, type(r) STARTS WITH 'HAS_' AS is_file, coalesce(r.count, 1)
 """
+
+
+@pytest.fixture(scope="session")
+def build_packed() -> Callable[[str], tuple[Built, dict[str, bytes]]]:
+    """Reads and builds a packed vault in memory: the build, and its notes by path."""
+
+    def run(name: str) -> tuple[Built, dict[str, bytes]]:
+        notes, sizes = packed_files(name)
+        return built(notes, sizes), notes
+
+    return run
 
 
 def recordings() -> list[Path]:
@@ -43,12 +56,12 @@ class Recorded:
 @pytest.fixture(scope="session")
 def recorded_vault() -> Recorded:
     """The vault of the recordings, its notes as they were recorded, read and built in memory."""
-    if not recordings() or not ARCHIVE.is_file():
+    if not recordings() or not (VAULTS / f"{RECORDED}.tar.xz").is_file():
         pytest.skip(f"no recordings with their vault under {SHARED}")
     dumps = {dump["filePath"]: dump for dump in map(_dump, recordings())}
-    notes, sizes = _packed_files()
+    notes, sizes = packed_files(RECORDED)
     notes |= {path: dump["fileContents"].encode() for path, dump in dumps.items()}
-    graph = _graph(notes, sizes)
+    graph = built(notes, sizes).graph
     return Recorded(dumps, list(run_query(graph, LINKS, {"paths": list(dumps)}).rows))
 
 
@@ -56,11 +69,11 @@ def _dump(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _packed_files() -> tuple[dict[str, bytes], dict[str, int]]:
-    """The notes of the packed vault by path, and the size of every file; large files were emptied before packing."""
+def packed_files(name: str) -> tuple[dict[str, bytes], dict[str, int]]:
+    """The notes of a packed vault by path, and the size of every file; large files were emptied before packing."""
     notes, sizes = {}, {}
     true_sizes = dict(line.rsplit(" ", 1) for line in PLACEHOLDERS.read_text(encoding="utf-8").splitlines() if line)
-    with tarfile.open(ARCHIVE) as packed:
+    with tarfile.open(VAULTS / f"{name}.tar.xz") as packed:
         for member in packed:
             path = member.name.partition("/")[2]
             if not member.isfile() or any(part.startswith(".") for part in path.split("/")):
@@ -71,7 +84,8 @@ def _packed_files() -> tuple[dict[str, bytes], dict[str, int]]:
     return notes, sizes
 
 
-def _graph(notes: dict[str, bytes], sizes: dict[str, int]) -> Graph:
+def built(notes: dict[str, bytes], sizes: dict[str, int]) -> Built:
+    """The graph of a vault and its problems."""
     paths = sorted({*notes, *sizes})
     files = pl.DataFrame(
         {"path": paths, "size_bytes": [sizes.get(path, 0) for path in paths], "mtime_ns": [1] * len(paths)},
@@ -80,4 +94,4 @@ def _graph(notes: dict[str, bytes], sizes: dict[str, int]) -> Graph:
     no_links = pl.DataFrame(schema={"path": pl.String, "target": pl.String})
     folders = sorted({path.rpartition("/")[0] for path in paths} - {""})
     stamps = Stamps(files=files, folders=folders, aliases=no_links, problems=problem_frame([]))
-    return build_graph(read_notes(list(notes), list(notes.values())), stamps, Profile()).graph
+    return build_graph(read_notes(list(notes), list(notes.values())), stamps, Profile())
