@@ -342,11 +342,14 @@ def test_a_part_of_a_note_is_shown_at_its_line_in_the_note(judge):
     assert [one[:2] for one in found] == [("a.md", 12), ("loose", None)]
 
 
-def test_violations_are_listed_up_to_a_bound(judge, monkeypatch):
+def test_violations_are_listed_up_to_a_bound(make_graph, monkeypatch):
     monkeypatch.setattr(ontology, "MOST_ROWS", 3)
-    nodes = [note(f"n{at}", "Boat") for at in range(2)]
-    found = judge("ontology-property", of_class(Contract(tuple("abcdefgh"))), nodes)
-    assert len(found) == 4
+    graph = make_graph([note(f"n{at}", "Boat") for at in range(2)], [])
+    found = violations(graph, Profile(ontology=of_class(Contract(tuple("abcdefgh")))))
+    assert found["path"].to_list() == ["n0.md", "n1.md", "n0.md", ".kglite/vault.yaml"]
+    assert "more than 3 violations" in found["message"][3]
+    exactly = violations(graph, Profile(ontology=of_class(Contract(("a",)))))
+    assert exactly.height == 2
 
 
 def test_a_vault_is_built_with_its_violations(build):

@@ -195,3 +195,11 @@ def test_a_chain_of_classes_that_is_too_long_is_refused():
 def test_too_many_classes_are_refused():
     with pytest.raises(ProfileError, match="at most 1,000"):
         read("classes:\n" + "\n".join(f"  C{at}: {{}}" for at in range(1001)))
+
+
+def test_too_many_patterns_are_refused_before_they_are_compiled():
+    rules = ", ".join(f"x{at}: {{pattern: a{at}}}" for at in range(201))
+    with pytest.raises(ProfileError, match="at most 200"):
+        read("classes: {A: {property_values: {" + rules + "}}}")
+    same = ", ".join(f"x{at}: {{pattern: a, not_pattern: b}}" for at in range(201))
+    assert read("classes: {A: {property_values: {" + same + "}}}") is not None

@@ -47,21 +47,21 @@ _FOUND: Final = pl.Schema(
 def violations(graph: Graph, profile: Profile) -> pl.DataFrame:
     """What of ``profile.ontology`` the graph does not meet, as rows of PROBLEMS, in no order; none without one.
 
-    A message begins with ``class <name>:`` or ``relationship <type>:``. At most about MOST_ROWS rows; then a row says
-    that there are more.
+    A message begins with ``class <name>:`` or ``relationship <type>:``. At most MOST_ROWS of them, then a row says that
+    there are more.
     """
     ontology = profile.ontology
     if ontology is None:
         return PROBLEMS.to_frame()
     frames: list[pl.DataFrame] = []
-    rows = 0
+    left = MOST_ROWS
     for frame in _found(graph, ontology, profile.note_label):
-        frames.append(frame)
-        rows += frame.height
-        if rows > MOST_ROWS:
-            message = f"More than {MOST_ROWS:,} violations of the ontology; the rest is not listed."
+        frames.append(frame.head(left))
+        if frame.height > left:
+            message = f"The ontology has more than {MOST_ROWS:,} violations; these are not all."
             frames.append(_general("ontology-value", "warning", message))
             break
+        left -= frame.height
     return _placed(graph, pl.concat([_FOUND.to_frame(), *frames]))
 
 

@@ -68,6 +68,7 @@ OTHER_TYPE_NAMES: Final[Mapping[str, PropertyType]] = {
 }
 MOST_CLASSES: Final = 1000  # of nodes, and of relationships
 MOST_DEPTH: Final = 50  # classes above a class
+MOST_PATTERNS: Final = 200  # different ones; each is compiled
 
 
 class _Severity(NamedTuple):
@@ -87,14 +88,15 @@ def read_ontology(entry: Entry | None) -> Ontology | None:
     if "version" in stated:
         stated["version"].positive()
     enforcement = _enforcement(stated["enforcement"]) if "enforcement" in stated else "warn"
+    patterns: set[str] = set()
     described = _declared(stated.get("classes"))
-    classes = {name: _class(one, enforcement) for name, one in described.items()}
+    classes = {name: _class(one, enforcement, patterns) for name, one in described.items()}
     _check_parents(classes, described)
     closed = stated["closed_labels"].boolean() if "closed_labels" in stated else False
     if closed and not classes:
         stated["closed_labels"].refuse("needs at least one class; without any, every label would be wrong.")
     relationships = {
-        name: _relationship(one, enforcement) for name, one in _declared(stated.get("relationships")).items()
+        name: _relationship(one, enforcement, patterns) for name, one in _declared(stated.get("relationships")).items()
     }
     return Ontology(classes=classes, relationships=relationships, closed_labels=closed, enforcement=enforcement)
 
@@ -110,7 +112,7 @@ def _declared(entry: Entry | None) -> dict[str, Entry]:
     return declared
 
 
-def _class(entry: Entry, enforcement: Enforcement) -> Class:
+def _class(entry: Entry, enforcement: Enforcement, patterns: set[str]) -> Class:
     stated = entry.stated(CLASS_KEYS)
     severity = _severity(stated, enforcement, CONTRACT_KEYS)
     return Class(
@@ -118,7 +120,7 @@ def _class(entry: Entry, enforcement: Enforcement) -> Class:
         abstract=_boolean(stated, "abstract"),
         description=_string(stated, "description"),
         by=_name(stated, "by"),
-        contract=_contract(stated),
+        contract=_contract(stated, patterns),
         enforcement=severity.every,
         overrides=severity.overrides,
     )
@@ -148,7 +150,7 @@ def _check_parents(classes: Mapping[str, Class], described: Mapping[str, Entry])
             depth += 1
 
 
-def _relationship(entry: Entry, enforcement: Enforcement) -> RelationshipClass:
+def _relationship(entry: Entry, enforcement: Enforcement, patterns: set[str]) -> RelationshipClass:
     stated = entry.stated(RELATIONSHIP_KEYS)
     severity = _severity(stated, enforcement, RELATIONSHIP_CHECKS)
     least, most = _cardinality(stated.get("cardinality"))
@@ -159,8 +161,8 @@ def _relationship(entry: Entry, enforcement: Enforcement) -> RelationshipClass:
         required=_boolean(stated, "required"),
         least=least,
         most=most,
-        contract=_contract(stated),
-        by_source=_by_source(stated.get("by_source")),
+        contract=_contract(stated, patterns),
+        by_source=_by_source(stated.get("by_source"), patterns),
         distinct=_distinct(stated.get("distinct")),
         inverse_name=_name(stated, "inverse_name"),
         inverse_enforced=_boolean(stated, "inverse_enforced"),
@@ -209,18 +211,19 @@ def _exempt(entry: Entry | None) -> dict[str, tuple[str, ...]]:
     return {check: classes.names() for check, classes in checks.items()}
 
 
-def _by_source(entry: Entry | None) -> dict[str, Contract]:
+def _by_source(entry: Entry | None, patterns: set[str]) -> dict[str, Contract]:
     sources = entry.named() if entry else {}
-    return {name: _contract(described.stated(CONTRACT_KEYS)) for name, described in sources.items()}
+    return {name: _contract(described.stated(CONTRACT_KEYS), patterns) for name, described in sources.items()}
 
 
-def _contract(stated: Mapping[str, Entry]) -> Contract:
+def _contract(stated: Mapping[str, Entry], patterns: set[str]) -> Contract:
+    """The contract; ``patterns``: those of the ontology so far, which are added to."""
     types = stated["property_types"].named() if "property_types" in stated else {}
     values = stated["property_values"].named() if "property_values" in stated else {}
     return Contract(
         required_properties=stated["required_properties"].names() if "required_properties" in stated else (),
         property_types={key: _type_name(entry) for key, entry in types.items()},
-        property_values={key: _value_rule(entry) for key, entry in values.items()},
+        property_values={key: _value_rule(entry, patterns) for key, entry in values.items()},
     )
 
 
@@ -232,7 +235,7 @@ def _type_name(entry: Entry) -> PropertyType:
     return name
 
 
-def _value_rule(entry: Entry) -> ValueRule:
+def _value_rule(entry: Entry, patterns: set[str]) -> ValueRule:
     stated = entry.stated(("enum", "pattern", "not_pattern", "min", "max"))
     if not stated:
         entry.refuse("must be a mapping with at least one of enum, pattern, not_pattern, min, max.")
@@ -244,11 +247,20 @@ def _value_rule(entry: Entry) -> ValueRule:
         stated["min"].refuse(f"is {least}, more than `max`, which is {most}.")
     return ValueRule(
         enum=enum,
-        pattern=read_pattern(stated["pattern"]) if "pattern" in stated else None,
-        not_pattern=read_pattern(stated["not_pattern"]) if "not_pattern" in stated else None,
+        pattern=_pattern(stated["pattern"], patterns) if "pattern" in stated else None,
+        not_pattern=_pattern(stated["not_pattern"], patterns) if "not_pattern" in stated else None,
         least=least,
         most=most,
     )
+
+
+def _pattern(entry: Entry, patterns: set[str]) -> str:
+    pattern = entry.string()
+    if pattern not in patterns:
+        if len(patterns) == MOST_PATTERNS:
+            entry.refuse(f"is one pattern too many; an ontology has at most {MOST_PATTERNS}.")
+        patterns.add(read_pattern(entry))
+    return pattern
 
 
 def _number(entry: Entry) -> int | float:
