@@ -1,9 +1,11 @@
 """Small vaults on disk, and graphs made from plain lists without notes or files."""
 
+import importlib.util
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import polars as pl
@@ -26,6 +28,28 @@ def own_cache_folder(tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+def _benchmark(name: str) -> ModuleType:
+    """A module of benchmarks/, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).parents[1] / "benchmarks" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def plain_markdown() -> ModuleType:
+    """The oracle of reading: what text markdown-it-py finds."""
+    return _benchmark("plain_markdown")
+
+
+@pytest.fixture(scope="session")
+def odd_markdown() -> ModuleType:
+    """Notes made to be misread."""
+    return _benchmark("odd_markdown")
 
 
 @pytest.fixture

@@ -69,6 +69,12 @@ def block_parser() -> MarkdownIt:
     return parser
 
 
+def _first_line(body: str, start: int, text: str) -> int:
+    """The line on which ``text`` begins: above it markdown-it-py drops lines of form feeds and the like."""
+    first, lines = text.partition("\n")[0], body.split("\n")
+    return next((line for line in range(start, len(lines)) if first in lines[line]), start)
+
+
 def _last_line_end(state: StateCore) -> None:
     """A line end at the end of the text, without which markdown-it-py reads past it in some HTML blocks."""
     if not state.src.endswith("\n"):
@@ -86,6 +92,8 @@ def _structure(parser: MarkdownIt, body: str) -> Structure:
         opener, outer = tokens[number - 1], tokens[number - 2] if number > 1 else None
         start, end = token.map
         text = token.content
+        if text.count("\n") < end - start - 1:
+            start = _first_line(body, start, text)
         if outer is not None and outer.type == "footnote_open" and outer.map is not None and outer.map[0] == start:
             text = outer.markup + text
         if _is_table(text):
