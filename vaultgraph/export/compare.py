@@ -18,6 +18,8 @@ from vaultgraph.note.records import ValueKind
 IGNORED: Final = frozenset({"mtime", "size_bytes"})
 """Node properties that are about the file, not about what it says."""
 LINE: Final = "line"
+_OF_FILES: Final = frozenset({"path", "file_path", "concept_id", "stem", "folder", "body", "id", "title"})
+"""Properties that a node has as soon as it is a note."""
 
 _ROWS: Final = pl.Schema(
     {"type": pl.String, "from": pl.String, "to": pl.String, "carried": pl.String, "line": pl.String}
@@ -38,31 +40,33 @@ _VARIANT_MARKS: Final = {
 @dataclass(frozen=True, slots=True)
 class Differences:
     """What differs, each a readable line. ``lines`` counts values of `line` that moved; ``lost`` and ``added`` nodes
-    and relationships, ``changed`` properties."""
+    and relationships, ``changed`` properties, ``given`` properties that only the other graph has."""
 
     lost_nodes: list[str]
     added_nodes: list[str]
     changed_nodes: list[str]
+    given_nodes: list[str]
     lost_relationships: list[str]
     added_relationships: list[str]
     changed_relationships: list[str]
     lines: int
 
 
-def differences(source: Graph, other: Graph) -> Differences:
-    """How ``other`` differs from ``source``."""
-    known, found = node_keys(source), node_keys(other)
+def differences(source: Graph, other: Graph, paths: Mapping[int, str] | None = None) -> Differences:
+    """How ``other`` differs from ``source``; ``paths``: where nodes of ``source`` without a path are looked for."""
+    known, found = node_keys(source, paths), node_keys(other)
     pairs = (
         pl.DataFrame({"key": known})
         .with_row_index("source")
         .join(pl.DataFrame({"key": found}).with_row_index("other"), on="key", how="inner", maintain_order="left")
     )
-    changed, node_lines = _changed_nodes(source, other, pairs)
+    changed, given, node_lines = _changed_nodes(source, other, pairs)
     lost, added, altered, lines = _relationships(_rows(source, known), _rows(other, found))
     return Differences(
         lost_nodes=_shown(known.filter(~known.is_in(found.implode()))),
         added_nodes=_shown(found.filter(~found.is_in(known.implode()))),
         changed_nodes=changed,
+        given_nodes=given,
         lost_relationships=lost,
         added_relationships=added,
         changed_relationships=altered,
@@ -70,19 +74,23 @@ def differences(source: Graph, other: Graph) -> Differences:
     )
 
 
-def node_keys(graph: Graph) -> pl.Series:
+def node_keys(graph: Graph, paths: Mapping[int, str] | None = None) -> pl.Series:
     """For each node, in order of ids, what names it in every generation: its path, else its labels and id.
 
-    Labels count either way. Several nodes of one name are told apart by a number.
+    Labels count either way. Several nodes of one name are told apart by a number. ``paths``: by node id, in place of
+    the node's own.
     """
     labels = pl.Series(
         [":".join(sorted(group.labels)) for group in graph.groups for _ in range(group.stop - group.first)],
         dtype=pl.String,
     )
+    own = texts_of(graph.node_columns.get("path"), graph.node_count)
+    if paths:
+        own = own.scatter(list(paths), [f"s{path}" for path in paths.values()])
     rows = pl.DataFrame(
         {
             "labels": labels,
-            "path": texts_of(graph.node_columns.get("path"), graph.node_count),
+            "path": own,
             "id": texts_of(graph.node_columns.get("id"), graph.node_count),
         }
     )
@@ -92,12 +100,17 @@ def node_keys(graph: Graph) -> pl.Series:
     return keyed.select(pl.when(again > 0).then(pl.format("{} ~{}", "key", again)).otherwise("key"))["key"]
 
 
-def missing_triples(source: Graph, *others: Graph) -> pl.DataFrame:
+def missing_triples(source: Graph, paths: Mapping[int, str], *others: Graph) -> pl.DataFrame:
     """Relationships of ``source`` that none of ``others`` has between the same nodes: type, source, target (node ids),
-    row (in the table of the type); in order of type and row."""
-    rows = _triples(source)
+    row (in the table of the type); in order of type and row. ``paths`` as for ``node_keys``."""
+    rows = _triples(source, node_keys(source, paths))
     for other in others:
-        rows = rows.join(_triples(other), on=["type", "source_key", "target_key"], how="anti", maintain_order="left")
+        rows = rows.join(
+            _triples(other, node_keys(other)),
+            on=["type", "source_key", "target_key"],
+            how="anti",
+            maintain_order="left",
+        )
     return rows.select("type", "source", "target", "row")
 
 
@@ -145,18 +158,22 @@ def _variant(cell: pl.Expr) -> pl.Expr:
     return text
 
 
-def _changed_nodes(source: Graph, other: Graph, pairs: pl.DataFrame) -> tuple[list[str], int]:
+def _changed_nodes(source: Graph, other: Graph, pairs: pl.DataFrame) -> tuple[list[str], list[str], int]:
+    """Properties that differ, those only ``other`` has, and how many lines moved."""
     found: list[str] = []
+    given: list[str] = []
     lines = 0
     for key in sorted({*source.node_columns, *other.node_columns} - IGNORED):
         old = texts_of(source.node_columns.get(key), source.node_count).gather(pairs["source"])
         new = texts_of(other.node_columns.get(key), other.node_count).gather(pairs["other"])
-        at = old.ne_missing(new).arg_true()
+        at = old.ne_missing(new)
         if key == LINE:
-            lines += len(at)
-        else:
-            found += [f"{name}: {key}" for name in _shown(pairs["key"].gather(at))]
-    return found, lines
+            lines += int(at.sum())
+            continue
+        found += [f"{name}: {key}" for name in pairs["key"].filter(at & old.is_not_null())]
+        if key not in _OF_FILES:
+            given += [f"{name}: {key}" for name in pairs["key"].filter(at & old.is_null())]
+    return found, given, lines
 
 
 def _rows(graph: Graph, keys: pl.Series) -> pl.DataFrame:
@@ -200,8 +217,7 @@ def _arrows(rows: pl.DataFrame) -> list[str]:
     return [f"{start} -[{kind}]-> {end}" for kind, start, end in rows.select("type", "from", "to").iter_rows()]
 
 
-def _triples(graph: Graph) -> pl.DataFrame:
-    keys = node_keys(graph)
+def _triples(graph: Graph, keys: pl.Series) -> pl.DataFrame:
     empty = pl.DataFrame(
         schema={"type": pl.String, "source": pl.UInt32, "target": pl.UInt32, "row": pl.Int64,
                 "source_key": pl.String, "target_key": pl.String}
@@ -232,6 +248,7 @@ def as_losses(found: Differences) -> Iterator[tuple[str, str]]:
         "node-lost": found.lost_nodes,
         "node-added": found.added_nodes,
         "property-differs": found.changed_nodes,
+        "property-added": found.given_nodes,
         "relationship-lost": found.lost_relationships,
         "relationship-added": found.added_relationships,
         "relationship-property-differs": found.changed_relationships,

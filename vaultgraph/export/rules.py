@@ -10,7 +10,7 @@ from typing import Any, Final
 import yaml
 
 from vaultgraph.errors import ExportError
-from vaultgraph.export.plan import CONFIGURATION_FOLDER, MANIFEST
+from vaultgraph.export.plan import CONFIGURATION_FOLDER, MANIFEST, check_target
 from vaultgraph.profile.settings import Profile, TableRule
 from vaultgraph.profile.vault_yaml import VAULT_FILE, load_profile
 
@@ -34,6 +34,7 @@ def checked_configuration(configuration: Mapping[str, str]) -> dict[str, bytes]:
     for path in configuration:
         if not path.startswith(CONFIGURATION_FOLDER) or path in _RESERVED:
             raise ExportError(f"{path!r}: is no configuration of a vault; nothing was exported.", {"paths": [path]})
+        check_target(path)
     return {path: text.encode() for path, text in configuration.items()}
 
 

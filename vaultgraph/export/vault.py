@@ -20,6 +20,7 @@ from vaultgraph.export.plan import CONFIGURATION_FOLDER, Content, Loss, Plan, ch
 from vaultgraph.export.rules import checked_configuration, profile_of, with_table_rules
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.files.stamps import is_canvas, is_note
+from vaultgraph.files.walk import SkipRule, skip_rule
 from vaultgraph.graph.build import build_graph
 from vaultgraph.graph.graph import Graph
 from vaultgraph.note.read import read_notes
@@ -71,16 +72,17 @@ def plan_vault(source: Source, tables: Mapping[str, str] | None = None) -> Plan:
     check_targets([*files, *kept])
     wanted = {**profile.edge_tables, **(tables or {})}
     configuration = dict(source.configuration)
+    placed = {node: places.notes[node] for node in lonely if node in places.notes}
     draft = _Draft(source, originals, profile, places, alone)
     built, records = _rebuilt(source, files, kept, configuration, None)
-    missing = missing_triples(source.graph, stated, built)
+    missing = missing_triples(source.graph, placed, stated, built)
     if missing.height:
         additions, used = relationship_additions(source.graph, missing, places, keys, wanted)
         configuration = with_table_rules(configuration, profile, used)
         files |= _added_to(draft, additions)
         built, _ = _rebuilt(source, files, kept, configuration, records)
     configured |= checked_configuration(configuration)
-    losses += [Loss(kind, what) for kind, what in as_losses(differences(source.graph, built))]
+    losses += [Loss(kind, what) for kind, what in as_losses(differences(source.graph, built, placed))]
     return Plan(FORM, {**kept, **files, **configured}, losses)
 
 
@@ -126,12 +128,22 @@ def _rebuilt(
         raise ExportError(
             f"The configuration cannot be written with the table rules added: {reason.message}"
         ) from reason
+    rule = skip_rule(profile.skip_dirs)
+    files = {path: data for path, data in files.items() if not _is_skipped(rule, path)}
     is_same = profile.reading == profile_of(source.configuration).reading
     known = (before or source.records) if is_same else None
     records = _read_again(files, profile, known)
-    copied = [(path, 0) for path in kept if not path.startswith(CONFIGURATION_FOLDER)]
+    copied = [(p, 0) for p in kept if not p.startswith(CONFIGURATION_FOLDER) and not _is_skipped(rule, p)]
     stamps = stamps_of([*((path, len(data)) for path, data in files.items()), *copied])
     return build_graph(records, stamps, profile).graph, records
+
+
+def _is_skipped(rule: SkipRule, path: str) -> bool:
+    """Whether a folder on the way to ``path`` is one that is not read."""
+    if not rule.names and not rule.paths:
+        return False
+    parts = path.split("/")[:-1]
+    return any(rule.holds("/".join(parts[: at + 1]), name) for at, name in enumerate(parts))
 
 
 def _read_again(files: Mapping[str, bytes], profile: Profile, known: RecordTable | None) -> RecordTable:
