@@ -31,7 +31,7 @@ SEAMS = {
                "vaultgraph.kgl", "vaultgraph.export", "vaultgraph.vault", "vaultgraph.serve", "vaultgraph.cli"},
     "pyarrow": {"vaultgraph.graph", "vaultgraph.kgl", "vaultgraph.export"},
     "click": {"vaultgraph.cli"},
-    "rich": {"vaultgraph.cli"},
+    "rich": {"vaultgraph.cli", "vaultgraph.cypher.result"},
 }  # fmt: skip
 EMPTY_NAMES = {"utils", "helpers", "common", "misc", "base", "core", "manager"}
 MOST_LINES, MOST_FUNCTION_LINES = 400, 60

@@ -4,11 +4,16 @@ Made by cypher/query, read by vault/ and printed by serve/ and cli/. How much of
 """
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ValueColumn
 from vaultgraph.cypher.execute.fetch import column_values
+from vaultgraph.cypher.result_tables import SHOWN_ROWS, frame_of, html_table, rest_line, shown_cell
 from vaultgraph.cypher.values import materialize_all
 from vaultgraph.graph.graph import Graph
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Result:
@@ -56,6 +61,33 @@ class Result:
     def to_dicts(self) -> list[dict[str, object]]:
         """Every row as a map from column to value."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def to_polars(self) -> "pl.DataFrame":
+        """The rows as a polars DataFrame. Typed columns keep their types (Boolean, Int64, Float64, String, Date,
+        Datetime in microseconds, lists of these); columns of nodes, relationships, paths, maps and of values that
+        differ in type are JSON text."""
+        return frame_of([(name, self.bindings.columns[name]) for name in self.columns], self.graph, len(self))
+
+    def to_arrow(self) -> Any:
+        """The rows as a pyarrow Table, with the columns of ``to_polars``."""
+        return self.to_polars().to_arrow()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first rows as a table."""
+        return html_table(self.columns, self.rows[:SHOWN_ROWS], len(self))
+
+    def __rich__(self) -> Any:
+        """What rich prints in a terminal: the first rows as a table."""
+        from rich.table import Table  # noqa: PLC0415 -- only where rich asks
+        from rich.text import Text  # noqa: PLC0415 -- as above
+
+        shown = self.rows[:SHOWN_ROWS]
+        table = Table(caption=rest_line(len(shown), len(self)) or None, highlight=False)
+        for name in self.columns:
+            table.add_column(Text(name))
+        for row in shown:
+            table.add_row(*(Text(shown_cell(value)) for value in row))
+        return table
 
     def __iter__(self) -> Iterator[tuple[object, ...]]:
         return iter(self.rows)
