@@ -110,6 +110,7 @@ def _own_columns(
     )
     columns = {
         "id": pl.col("id"),
+        "concept_id": pl.col("id"),
         "title": _titles(),
         "note_id": pl.col("note_id"),
         "section_id": pl.col("section_id"),

@@ -1,8 +1,9 @@
 """The records and the graph of a vault as one .kgl file, and back.
 
 Sits between graph/build and vault/: saved after a build, loaded at the next start. Texts that the graph shares with the
-records (path, title, body) are stored once. Modification times are not stored: equal input gives equal bytes on every
-machine. Nothing in a file is trusted: what does not fit together is refused as damaged, never half loaded.
+records (path, title, body, text of parts) are stored once. Modification times are not stored: equal input gives equal
+bytes on every machine. Nothing in a file is trusted: what does not fit together is refused as damaged, never half
+loaded.
 """
 
 import os
@@ -83,7 +84,7 @@ def save(
         raise ForeignKglError(f"{path}: holds something that vaultgraph did not write; it is left alone.")
     frames = {"problems": problems.select(FILE_PROBLEMS.names())}
     frames |= {f"records.{name}": frame for name, frame in records.tables().items()}
-    columns = ColumnWriter(graph, records.notes)
+    columns = ColumnWriter(graph, records)
     for key, column in graph.node_columns.items():
         if key != MTIME:
             columns.add(-1, key, column)
@@ -221,7 +222,7 @@ def _graph(file: KglFile, records: RecordTable) -> Graph:
     incoming = unpack_numbers(file, "relationships.incoming", "<u4", total)
     if total and max(int(sources.max()), int(targets.max())) >= node_count:
         raise _damaged(file, "a relationship leads to no node")
-    columns = ColumnReader(file, meta["columns"], records.notes, node_count, [count for _, count in meta["types"]])
+    columns = ColumnReader(file, meta["columns"], records, node_count, [count for _, count in meta["types"]])
     tables: dict[str, RelationshipTable] = {}
     first = 0
     for owner, (kind, count) in enumerate(meta["types"]):

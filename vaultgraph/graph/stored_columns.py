@@ -1,8 +1,8 @@
 """Property columns in a .kgl file: segments of one dtype lie in one pool, texts of notes in the records.
 
 Half of graph/store. A graph may have thousands of small segments; one pool a dtype keeps the number of sections, and
-with it the time to open a file, small. A segment that only repeats what the records state (path, title, body) is stored
-as a reference to them.
+with it the time to open a file, small. A segment that only repeats what the records state (path, title, body; text of
+a part of a note) is stored as a reference to them, which repeated_columns.py finds.
 """
 
 import json
@@ -10,23 +10,21 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from vaultgraph.errors import CorruptKglError
 from vaultgraph.graph.columns import VARIANT, Column, Segment
 from vaultgraph.graph.graph import Graph
+from vaultgraph.graph.repeated_columns import NO_ROW, OF_NOTES, OF_PIECES, Repeated, repeated_notes, repeated_pieces
 from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
 from vaultgraph.kgl.reader import KglFile
 from vaultgraph.kgl.writer import Piece
-from vaultgraph.note.records import ValueKind
+from vaultgraph.note.records import RecordTable, ValueKind
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
-_NO_NOTE: Final = 2**32 - 1
-_SLICE: Final = 512  # rows compared at once
-_SHARED: Final = {"path": "path", "file_path": "path", "title": "title", "body": "body", "size_bytes": "size_bytes"}
-"""Node properties that repeat a column of the records' notes, as far as they do."""
+_NOTES: Final = ""  # the pool that is the records' notes
+_PIECES: Final = "pieces"  # the pool that is their pieces
+_SECTIONS: Final = {_NOTES: "nodes.note", _PIECES: "nodes.piece"}
 
 _SCALARS: Final[dict[str, pl.DataType]] = {
     "boolean": pl.Boolean(),
@@ -59,9 +57,11 @@ _TIME_DTYPES: Final = {
 class ColumnWriter:
     """Collects the columns of a graph; then gives their sections and their part of ``meta``."""
 
-    def __init__(self, graph: Graph, notes: pl.DataFrame) -> None:
-        self._notes = notes
-        self._note_rows = _note_rows(graph, notes)
+    def __init__(self, graph: Graph, records: RecordTable) -> None:
+        notes = repeated_notes(graph, records)
+        self._repeated = {_NOTES: notes}
+        if records.pieces.height:
+            self._repeated[_PIECES] = repeated_pieces(graph, records, notes)
         self._pools: dict[str, list[pl.Series]] = {}
         self._rows: dict[str, int] = {}
         self._columns: list[Any] = []
@@ -75,8 +75,9 @@ class ColumnWriter:
         segments: list[list[Any]] = []
         for segment in column.segments:
             rows = len(segment.series)
-            if owner < 0 and self._is_shared(key, segment):
-                segments.append([segment.first, rows, "", 0])
+            stated = [name for name, found in self._repeated.items() if owner < 0 and found.states(key, segment)]
+            if stated:
+                segments.append([segment.first, rows, stated[0], 0])
                 continue
             pool = _NAMES.get(segment.series.dtype)
             if pool is None:
@@ -88,28 +89,19 @@ class ColumnWriter:
         self._columns.append([owner, key, segments])
 
     def meta(self) -> dict[str, Any]:
-        """JSON-ready: ``pools`` rows by dtype, ``columns`` [owner, key, [[first, rows, pool ("": shared), start]…]]."""
+        """JSON-ready: ``pools`` rows by dtype, ``columns`` [owner, key, [[first, rows, pool, start]…]].
+
+        The pool "" is the records' notes, "pieces" their pieces; start then has no meaning.
+        """
         return {"pools": self._rows, "columns": self._columns}
 
     def sections(self) -> Iterator[tuple[str, Piece]]:
-        """The sections of all pools, and the row of each node in the notes (none: 2^32 - 1)."""
-        yield "nodes.note", self._note_rows
+        """The sections of all pools, and the row of each node in the notes and in the pieces (none: 2^32 - 1)."""
+        for name, found in self._repeated.items():
+            yield _SECTIONS[name], found.rows
         for pool in sorted(self._pools):
             joined = pl.concat([series.alias(pool) for series in self._pools[pool]])
             yield from pack_series(f"pool.{pool}", joined)
-
-    def _is_shared(self, key: str, segment: Segment) -> bool:
-        source = self._notes[_SHARED[key]] if key in _SHARED else None
-        if source is None or source.dtype != segment.series.dtype:
-            return False
-        rows = self._note_rows[segment.first : segment.stop]
-        if len(rows) != len(segment.series) or bool((rows == _NO_NOTE).any()):
-            return False
-        # A slice at a time: comparing all bodies at once would lay them side by side in memory.
-        return all(
-            bool(segment.series.slice(at, _SLICE).eq_missing(source.gather(rows[at : at + _SLICE])).all())
-            for at in range(0, len(rows), _SLICE)
-        )
 
 
 class ColumnReader:
@@ -122,24 +114,19 @@ class ColumnReader:
     """
 
     def __init__(
-        self, file: KglFile, meta: Mapping[str, Any], notes: pl.DataFrame, node_count: int, counts: list[int]
+        self, file: KglFile, meta: Mapping[str, Any], records: RecordTable, node_count: int, counts: list[int]
     ) -> None:
         self._file = file
-        self._notes = notes
         self._sizes = [node_count, *counts]
-        self._note_rows = unpack_numbers(file, "nodes.note", "<u4", node_count)
-        self._stated = self._note_rows[self._note_rows != _NO_NOTE]
-        if len(self._stated) and int(self._stated.max()) >= notes.height:
-            raise self._damaged("a node belongs to no note")
+        self._repeated = {_NOTES: self._rows_of(_NOTES, records.notes, OF_NOTES)}
+        if records.pieces.height:
+            self._repeated[_PIECES] = self._rows_of(_PIECES, records.pieces, OF_PIECES)
         self._pools = {
             name: unpack_series(file, f"pool.{name}", _DTYPES[name], rows) for name, rows in meta["pools"].items()
         }
         for name, series in self._pools.items():
             if fault := _fault_of(series):
                 raise self._damaged(f"the pool {name} {fault}")
-        # Gathered once a column for all nodes that are notes; a segment is then a slice. `_before` counts those nodes.
-        self._gathered: dict[str, pl.Series] = {}
-        self._before = np.concatenate([[0], np.cumsum(self._note_rows != _NO_NOTE)])
         self._columns: list[dict[str, Column]] = [{} for _ in self._sizes]
         for owner, key, segments in meta["columns"]:
             self._add(owner, key, segments)
@@ -161,7 +148,8 @@ class ColumnReader:
             if first < stop or length < 1 or first + length > self._sizes[owner + 1]:
                 raise self._damaged(f"a segment of {key!r} is out of its place")
             stop = first + length
-            series = self._shared(owner, key, first, stop) if pool == "" else self._pooled(pool, start, length)
+            series = self._stated(pool, owner, key, first, stop) if pool in self._repeated else None
+            series = self._pooled(pool, start, length) if series is None else series
             segments.append(Segment(first, series.alias(key)))
         self._columns[owner + 1][key] = Column(tuple(segments))
 
@@ -171,14 +159,18 @@ class ColumnReader:
             raise self._damaged(f"a segment leaves the pool {pool}")
         return series.slice(start, length)
 
-    def _shared(self, owner: int, key: str, first: int, stop: int) -> pl.Series:
-        start, end = int(self._before[first]), int(self._before[stop])
-        if owner >= 0 or key not in _SHARED or end - start != stop - first:
-            raise self._damaged(f"{key!r} does not come from the notes")
-        source = _SHARED[key]
-        if source not in self._gathered:
-            self._gathered[source] = _gather(self._notes[source], self._stated)
-        return self._gathered[source].slice(start, stop - first)
+    def _stated(self, pool: str, owner: int, key: str, first: int, stop: int) -> pl.Series:
+        series = self._repeated[pool].cells(key, first, stop) if owner < 0 else None
+        if series is None:
+            raise self._damaged(f"{key!r} does not come from the {pool or 'notes'}")
+        return series
+
+    def _rows_of(self, pool: str, table: pl.DataFrame, keys: Mapping[str, str]) -> Repeated:
+        rows = unpack_numbers(self._file, _SECTIONS[pool], "<u4", self._sizes[0])
+        stated = rows[rows != NO_ROW]
+        if len(stated) and int(stated.max()) >= table.height:
+            raise self._damaged(f"a node belongs to none of the {pool or 'notes'}")
+        return Repeated(table, rows, keys)
 
     def _damaged(self, what: str) -> CorruptKglError:
         return CorruptKglError(f"{self._file.path}: damaged ({what}).")
@@ -213,23 +205,3 @@ def _fault_of(pool: pl.Series) -> str | None:
     if kind is None:
         return variant_fault(*(cells.struct.field(name) for name in ("kind", "number", "text")))
     return None if cells.to_physical().is_between(*_TIMES[kind]).all() else "has a time that no calendar has"
-
-
-def _gather(series: pl.Series, rows: npt.NDArray[np.uint32]) -> pl.Series:
-    """``series`` at ``rows``: the very same memory where they are all of it in order."""
-    if len(rows) == len(series) and bool((rows == np.arange(len(rows), dtype=np.uint32)).all()):
-        return series
-    return series.gather(rows)
-
-
-def _note_rows(graph: Graph, notes: pl.DataFrame) -> npt.NDArray[np.uint32]:
-    """The row in ``notes`` of each node, by its path: ``uint32[node_count]``, 2^32 - 1 where it is no note."""
-    rows = np.full(graph.node_count, _NO_NOTE, dtype="<u4")
-    known = notes.select("path").with_row_index("row")
-    column = graph.node_columns.get("path")
-    for segment in column.segments if column else ():
-        if segment.series.dtype == pl.String():
-            asked = segment.series.rename("path").to_frame()
-            found = asked.join(known, on="path", how="left", maintain_order="left")["row"]
-            rows[segment.first : segment.stop] = found.fill_null(_NO_NOTE).to_numpy()
-    return rows

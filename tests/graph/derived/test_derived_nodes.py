@@ -28,7 +28,9 @@ def profile(**structure: object) -> Profile:
 def own(found, name: str) -> dict[str, object]:
     """The properties of a node but those every one has."""
     return {
-        key: value for key, value in found.properties(name).items() if key not in ("id", "note_id", "ordinal", "line")
+        key: value
+        for key, value in found.properties(name).items()
+        if key not in ("id", "concept_id", "note_id", "ordinal", "line")
     }
 
 
@@ -60,8 +62,10 @@ def test_an_id_is_the_id_of_the_note_and_the_fragment(derive, of):
     }
     found = derive(vault, profile(chunks=Chunks()))
     assert found.names()[-3:] == ["Chunk:x/n~chunk1", "Chunk:y/n#^b", "Chunk:own~chunk1"]
-    assert {key: found.properties("Chunk:own~chunk1")[key] for key in ("id", "note_id", "ordinal", "line")} == {
+    keys = ("id", "concept_id", "note_id", "ordinal", "line")
+    assert {key: found.properties("Chunk:own~chunk1")[key] for key in keys} == {
         "id": "own~chunk1",
+        "concept_id": "own~chunk1",
         "note_id": "own",
         "ordinal": 3,
         "line": 1,

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -9,6 +10,8 @@ from vaultgraph.errors import CorruptKglError
 from vaultgraph.files.stamps import FILE_PROBLEMS
 from vaultgraph.graph.build import build_graph
 from vaultgraph.graph.store import load, save
+from vaultgraph.kgl.reader import open_kgl
+from vaultgraph.kgl.writer import write_sections
 from vaultgraph.note.records import PieceKind
 from vaultgraph.profile.settings import Chunks, Profile, Reading, Sections, Structure, TableRule
 
@@ -77,6 +80,27 @@ def test_equal_vaults_with_pieces_give_equal_bytes(keep, vault):
     one, _ = keep(vault)
     other, _ = keep(dict(reversed(vault.items())), "y.kgl")
     assert one.read_bytes() == other.read_bytes()
+
+
+def test_texts_of_pieces_are_in_the_file_once(keep, vault):
+    text = "the words of a chunk that are long enough to be found"
+    vault["a.md"]["pieces"][1] = vault["a.md"]["pieces"][1] | {"text": text}
+    place, _ = keep(vault)
+    # Once as it is, and once inside the rendered text.
+    assert place.read_bytes().count(text.encode()) == 2
+    (chunks, *_) = load(place).graph.node_columns["text"].segments
+    assert chunks.series.to_list()[0] == text
+
+
+@pytest.mark.parametrize("rows", [[9] * 8, [0] * 3])
+def test_rows_of_pieces_that_are_not_there_are_damage(keep, vault, rows):
+    place, _ = keep(vault)
+    file = open_kgl(place)
+    sections = {name: bytes(file.section(name)) for name in file.names()}
+    assert len(sections["nodes.piece"]) == 4 * 8
+    write_sections(place, (sections | {"nodes.piece": np.array(rows, dtype="<u4").tobytes()}).items(), file.meta)
+    with pytest.raises(CorruptKglError):
+        load(place)
 
 
 def changed(table: str, at: int, **values: object):
