@@ -146,7 +146,8 @@ def _links_and_addresses(found: pl.DataFrame) -> list[pl.DataFrame]:
 def _tags(found: pl.DataFrame) -> pl.DataFrame:
     # a tag may follow a tag directly
     names = pl.col("raw").str.extract(rf"\A(?:[{SPACE}]|\\.)?#([^#]+(?:#[^#]+)*)\z").str.split("#")
-    return _shaped(found.with_columns(name=names).drop_nulls("name").explode("name"), TokenKind.TAG, name=pl.col("name"))
+    tags = found.with_columns(name=names).drop_nulls("name").explode("name")
+    return _shaped(tags, TokenKind.TAG, name=pl.col("name"))
 
 
 def _shaped(
