@@ -62,17 +62,20 @@ def _bind_part(part: SingleQuery, desk: Desk) -> tuple[SingleQuery, tuple[str, .
     alone = len(part.clauses) == 1
     clauses: list[Clause] = []
     for clause in part.clauses:
-        if isinstance(clause, CallProcedure):
-            bound, scope = _bind_call(clause, scope, desk, alone=alone)
-        else:
-            bound, scope = _bind_clause(clause, scope, desk)
+        bound, scope = bind_clause(clause, scope, desk, alone=alone)
         clauses.append(bound)
     return replace(part, clauses=tuple(clauses)), tuple(scope.kinds)
 
 
-def _bind_clause(clause: Match | Unwind | With | Return, scope: Scope, desk: Desk) -> tuple[Clause, Scope]:
-    """The clause, and the scope after it."""
+def bind_clause(clause: Clause, scope: Scope, desk: Desk, *, alone: bool = False) -> tuple[Clause, Scope]:
+    """The clause, and the scope after it; ``alone`` says that it is the whole query.
+
+    Raises:
+        BindError: see `bind`.
+    """
     match clause:
+        case CallProcedure():
+            return _bind_call(clause, scope, desk, alone=alone)
         case Match(patterns, where, _):
             bound, inner = bind_paths(patterns, scope, desk, bind_expression)
             condition = None if where is None else bind_condition(where, inner.without_aggregates("in WHERE"), desk)

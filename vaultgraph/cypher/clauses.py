@@ -3,6 +3,7 @@
 The last step of reading; cypher/bind checks the names. Clauses that write are refused here by name.
 """
 
+from collections.abc import Sequence
 from typing import Literal as Choice
 
 from vaultgraph.cypher.advice import CLAUSES, WRITES, for_other_language, nearest, write_refusal
@@ -20,6 +21,7 @@ from vaultgraph.cypher.syntax import (
     Query,
     Return,
     SingleQuery,
+    Syntax,
     Unwind,
     Variable,
     With,
@@ -91,7 +93,7 @@ def _single_query(cursor: Cursor) -> SingleQuery:
     first = cursor.index
     clauses: list[Clause] = []
     while True:
-        clauses.append(_clause(cursor, clauses))
+        clauses.append(read_clause(cursor, clauses))
         if isinstance(clauses[-1], Return):
             break
         if cursor.kinds[cursor.index] == "end" or cursor.word in ("UNION", "FORMAT", ";"):
@@ -107,7 +109,12 @@ def _single_query(cursor: Cursor) -> SingleQuery:
     return SingleQuery(tuple(clauses), at=cursor.span(first))
 
 
-def _clause(cursor: Cursor, before: list[Clause]) -> Clause:
+def read_clause(cursor: Cursor, before: Sequence[Syntax]) -> Clause:
+    """The next clause; ``before`` are those of the same part that were read, for what errors say.
+
+    Raises:
+        QueryError: it is none, or one that writes (cypher/write_clauses reads those where they are allowed).
+    """
     match cursor.word:
         case "MATCH" | "OPTIONAL":
             return _match(cursor)
@@ -126,7 +133,7 @@ def _clause(cursor: Cursor, before: list[Clause]) -> Clause:
             raise _not_a_clause(cursor, before)
 
 
-def _not_a_clause(cursor: Cursor, before: list[Clause]) -> Exception:
+def _not_a_clause(cursor: Cursor, before: Sequence[Syntax]) -> Exception:
     """The error where a clause should start."""
     index, word = cursor.index, cursor.word
     start, end = cursor.starts[index], cursor.ends[index]

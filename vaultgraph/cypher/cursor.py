@@ -20,11 +20,12 @@ class Cursor:
 
     ``bar_closes`` says that a bare ``|`` ends the expression (``[x IN xs | …]``), so it cannot be part of a label
     expression. ``bare`` are the patterns read as values that nothing has yet taken as a condition, by identity.
+    ``takes_map`` says that a parameter may stand for all properties of a pattern: where a pattern is created.
     """
 
     __slots__ = (
-        "bar_closes", "bare", "closers", "depth", "ends", "height", "index", "kinds", "starts", "text", "values",
-        "words",
+        "bar_closes", "bare", "closers", "depth", "ends", "height", "index", "kinds", "starts", "takes_map", "text",
+        "values", "words",
     )  # fmt: skip
 
     def __init__(self, tokens: Tokens) -> None:
@@ -39,6 +40,7 @@ class Cursor:
         self.depth = 0
         self.height = 0
         self.bar_closes = False
+        self.takes_map = False
         self.bare: dict[int, Expression] = {}
 
     @property

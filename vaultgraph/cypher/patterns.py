@@ -17,6 +17,7 @@ from vaultgraph.cypher.syntax import (
     LabelOr,
     MapLiteral,
     NodePattern,
+    Parameter,
     PathPattern,
     RelationshipPattern,
     Span,
@@ -207,11 +208,14 @@ def _bad_detail(cursor: Cursor, opener: int, *, labelled: bool) -> Exception:
     return cursor.unexpected(["WHERE"], f"expected {{…}}, WHERE or {closer}")
 
 
-def _properties(cursor: Cursor, parse: Parse) -> MapLiteral | None:
+def _properties(cursor: Cursor, parse: Parse) -> MapLiteral | Parameter | None:
     if cursor.word == "{":
         return map_literal(cursor, parse)
     if cursor.kinds[cursor.index] == "parameter":
         name = cursor.values[cursor.index]
+        if cursor.takes_map:
+            cursor.index += 1
+            return Parameter(name, at=cursor.span(cursor.index - 1))
         raise cursor.error(f"A whole map cannot be matched: name the properties, {{key: ${name}.key}}.")
     return None
 

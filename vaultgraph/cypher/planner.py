@@ -4,7 +4,7 @@ Called by cypher/query. Patterns are planned by cypher/matching, WITH and RETURN
 better with the whole tree in sight is left to cypher/rules.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from vaultgraph.cypher import operators
 from vaultgraph.cypher.estimate import Statistics
@@ -58,8 +58,15 @@ def _counted(tree: Syntax) -> Syntax | None:
 
 
 def _plan_part(part: SingleQuery, statistics: Statistics, parameters: Mapping[str, object]) -> Plan:
-    plan: Plan = Start()
-    for clause in part.clauses:
+    return plan_clauses(part.clauses, Start(), statistics, parameters)
+
+
+def plan_clauses(
+    clauses: Iterable[Clause], source: Plan, statistics: Statistics, parameters: Mapping[str, object]
+) -> Plan:
+    """The plan of bound clauses over the rows of ``source``, before any rule."""
+    plan = source
+    for clause in clauses:
         plan = _plan_clause(clause, plan, statistics, parameters)
     return plan
 
