@@ -36,12 +36,13 @@ def with_fields(properties: pl.DataFrame, fields: Sequence[Stated]) -> pl.DataFr
     cell = ("note", "key")
     has_field = pl.col("is_field").any().over(cell)
     is_empty = pl.col("kind") == ValueKind.EMPTY_LIST
-    both = both.filter(~(is_empty & has_field))
+    # what is a list in frontmatter stays one, however many values it has
+    is_list = (pl.len().over(cell) > 1) | (pl.col("ordinal") >= 0).any().over(cell) | is_empty.any().over(cell)
+    both = both.with_columns(has_field=has_field, is_list=is_list).filter(~(is_empty & pl.col("has_field")))
     place = pl.int_range(pl.len(), dtype=pl.Int32).over(cell)
-    # a list of one in frontmatter stays a list
-    is_list = (pl.len().over(cell) > 1) | (pl.col("ordinal") >= 0).any().over(cell)
-    ordinal = pl.when(has_field & is_list).then(place).when(has_field).then(-1).otherwise("ordinal")
-    return both.with_columns(ordinal=ordinal.cast(pl.Int32)).drop("is_field").sort("note", maintain_order=True)
+    ordinal = pl.when(pl.col("has_field") & pl.col("is_list")).then(place).otherwise("ordinal")
+    ordered = both.with_columns(ordinal=ordinal.cast(pl.Int32)).sort("note", maintain_order=True)
+    return ordered.select(properties.columns)
 
 
 def with_field_keys(tokens: pl.DataFrame, fields: Sequence[Stated]) -> pl.DataFrame:

@@ -14,15 +14,17 @@ _BLANKS: Final = " \t"  # what a line of Markdown may hold and be blank
 _BLOCK_ID: Final = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*\Z")
 _QUOTE_MARK: Final = re.compile(r"[ \t]*>[ \t]?")
 _ITEM_MARK: Final = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])")
-_OPENERS: Final = {"blockquote_open": True, "list_item_open": False}
-_CLOSERS: Final = frozenset(("blockquote_close", "list_item_close"))
+_FOOTNOTE_MARK: Final = re.compile(r"[ \t]*\[\^[^\]\[]+\]:[ \t]*")
+_OPENERS: Final = frozenset(("blockquote_open", "list_item_open", "footnote_open"))
+_CLOSERS: Final = frozenset(("blockquote_close", "list_item_close", "footnote_close"))
 
 
 class Container:
-    """A quote or a list item from line ``start`` to before ``end`` of the body, inside ``outer``."""
+    """A quote, list item or footnote (``kind``: the type of its token) from line ``start`` to before ``end`` of the
+    body, inside ``outer``."""
 
-    def __init__(self, start: int, end: int, is_quote: bool, outer: "Container | Sequence[str]") -> None:
-        self.start, self.end, self.is_quote = start, end, is_quote
+    def __init__(self, kind: str, start: int, end: int, outer: "Container | Sequence[str]") -> None:
+        self.kind, self.start, self.end = kind, start, end
         self._outer = outer
         self._lines: list[str] | None = None
 
@@ -34,12 +36,19 @@ class Container:
                 around = outer.lines()[self.start - outer.start : self.end - outer.start]
             else:
                 around = list(outer[self.start : self.end])
-            self._lines = [_QUOTE_MARK.sub("", line, count=1) for line in around] if self.is_quote else _item(around)
+            match self.kind:
+                case "blockquote_open":
+                    self._lines = [_QUOTE_MARK.sub("", line, count=1) for line in around]
+                case "footnote_open":
+                    first = _FOOTNOTE_MARK.sub("", around[0], count=1) if around else ""
+                    self._lines = [first, *(_dedented(line, 4) for line in around[1:])]
+                case _:
+                    self._lines = _item(around)
         return self._lines
 
 
 def in_containers(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[tuple[int, Token, Container | None]]:
-    """Every token with its position and the quote or list item it stands in; of an opening one, the one it opens."""
+    """Every token with its position and what it stands in (a quote, item or footnote); of an opening one, itself."""
     around: list[Container] = []
     # row loop: the block tokens of one body
     for position, token in enumerate(tokens):
@@ -47,7 +56,7 @@ def in_containers(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[tup
             around.pop()
         elif token.type in _OPENERS:
             start, end = token.map or (0, 0)
-            around.append(Container(start, end, _OPENERS[token.type], around[-1] if around else lines))
+            around.append(Container(token.type, start, end, around[-1] if around else lines))
         yield position, token, around[-1] if around else None
 
 

@@ -14,7 +14,9 @@ from markdown_it.token import Token
 from vaultgraph.note.pieces_blocks import block_id, lone_id, trimmed
 from vaultgraph.note.pieces_outline import Outline
 
-_PROSE: Final = frozenset(("paragraph_open", "bullet_list_open", "ordered_list_open", "blockquote_open"))
+_PROSE: Final = frozenset(
+    ("paragraph_open", "bullet_list_open", "ordered_list_open", "blockquote_open", "footnote_open")
+)
 _LEAVES: Final = _PROSE | {"table_open", "fence", "code_block", "html_block", "$$_block"}
 _WORD: Final = re.compile(r"[^ \t\n]+")
 

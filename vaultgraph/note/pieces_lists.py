@@ -27,6 +27,8 @@ class Step:
         for inner in self.lists:
             own += lines[at : inner.start - start]
             at = inner.end - start
+            while at > 0 and not lines[at - 1].strip():
+                at -= 1
         return trimmed(own + lines[at:])
 
     def block(self) -> str | None:
