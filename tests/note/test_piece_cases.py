@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +87,10 @@ def part_lines(records: RecordTable) -> Iterator[str]:
         yield f"problem {line} {code} {severity}"
 
 
-def piece_line(piece: Mapping[str, Any], pieces: list[dict[str, Any]]) -> str:
+def piece_line(piece: Mapping[str, Any], pieces: Sequence[Mapping[str, Any]]) -> str:
     named = ("level", "title", "text", "word", "fold", "block", "size", "rule")
-    holder: str = pieces[piece["parent"]]["fragment"] if piece["parent"] >= 0 else "-"
+    parent = int(piece["parent"])
+    holder = str(pieces[parent]["fragment"]) if parent >= 0 else "-"
     start = f"{PieceKind(piece['kind']).name} {piece['line']} {piece['fragment'] or '-'} in {holder} {piece['ordinal']}"
     return start + attributes(piece, named)
 

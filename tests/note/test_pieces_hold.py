@@ -23,10 +23,11 @@ from vaultgraph.profile.settings import (
 
 QUICK = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 WORDS = [
-    "\n", "\n", "\n", "\n\n", "\n\n", " ", "  ", "    ", "\t", "a", "b c", "ab ab ab", "é", "日", "\xa0", "# ", "## ",
-    "# A\n", "## B\n", "#", "===", "---", "- ", "* ", "1. ", "2) ", "> ", "> ", "> [!note] ", "> [!a]-\n> ", "```", "~~~", "%%",
-    "$$", "<!--", "-->", "<div>", "| a | b |\n|---|---|\n", "| x | [[y]] |\n", "|", "[[L]]", "- [ ] ", "- [x] t\n", " ^id\n",
-    "^id", "[r]: u", "[^1]: ", "\r\n", "\\", "`", "::", "k:: v\n", "[k:: v]", "(k:: [[L]])", "~chunk1", "~2", "$",
+    "\n", "\n", "\n", "\n\n", "\n\n", " ", "  ", "    ", "\t", "a", "b c", "ab ab ab", "é", "日", "\xa0", "# ",
+    "## ", "# A\n", "## B\n", "#", "===", "---", "- ", "* ", "1. ", "2) ", "> ", "> ", "> [!note] ",
+    "> [!a]-\n> ", "```", "~~~", "%%", "$$", "<!--", "-->", "<div>", "| a | b |\n|---|---|\n",
+    "| x | [[y]] |\n", "|", "[[L]]", "- [ ] ", "- [x] t\n", " ^id\n", "^id", "[r]: u", "[^1]: ", "\r\n", "\\",
+    "`", "::", "k:: v\n", "[k:: v]", "(k:: [[L]])", "~chunk1", "~2", "$",
 ]  # fmt: skip
 markdown = st.lists(st.sampled_from(WORDS), max_size=40).map("".join)
 LEAVES = {
