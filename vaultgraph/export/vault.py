@@ -12,8 +12,9 @@ from typing import Final
 import polars as pl
 
 from vaultgraph.errors import ExportError, ProfileError
-from vaultgraph.export.compare import as_losses, differences, missing_triples, node_keys
+from vaultgraph.export.compare import as_losses, differences
 from vaultgraph.export.graph_notes import Places, graph_notes, places_of, relationship_additions
+from vaultgraph.export.identity import missing_triples, node_keys
 from vaultgraph.export.notes import Additions, written_notes
 from vaultgraph.export.originals import Originals, copied_files, originals_of, stamps_of
 from vaultgraph.export.plan import CONFIGURATION_FOLDER, Content, Loss, Plan, check_targets
