@@ -119,7 +119,8 @@ class _Doubts:
         """Text directly below a line of a list or quote that ends a paragraph: inside it or not?"""
         flags = self.lines.flags
         plain = ~(flags["blank"] | flags["list_item"] | flags["quote"] | flags["heading"] | flags["rule"])
-        plain &= ~(above_of(self.lines, flags["empty_item"]) & ~flags["indented"])
+        plain &= ~above_of(self.lines, flags["empty_item"])
+        plain |= flags["indented"] & ~flags["blank"]
         return plain & above_of(self.lines, self.breaking)
 
     def _headings(self) -> BoolArray:
@@ -154,8 +155,9 @@ class _Doubts:
         flags = self.lines.flags
         below_text = _below_text(self.lines, self.readable, self.breaking) & ~self.regions.opaque & self.starts
         deep = below_text & flags["indented"] & (flags["list_item"] | flags["quote"] | flags["footnote"])
+        again = below_text & flags["quote"] & ~above_of(self.lines, flags["quote"])
         late = below_text & (flags["late_item"] | flags["empty_item"])
-        rows = np.flatnonzero(near_open(self.lines, deep | late))
+        rows = np.flatnonzero(near_open(self.lines, deep | late | again))
         if not len(rows):
             return rows
         item = flags["list_item"]
@@ -168,7 +170,7 @@ class _Doubts:
         is_near_item = item[nearest] & (self.lines.body[nearest] == self.lines.body[rows])
         is_deep = deep[rows] & ~(is_outer_item & (inwards < _DEEPER) & item[rows])
         is_late = late[rows] & ~(is_near_item & (inwards < _INSIDE))
-        return rows[is_deep | is_late]
+        return rows[is_deep | is_late | (again[rows] & flags["quote"][nearest])]
 
 
 def _before(flag: BoolArray, rows: IntArray) -> IntArray:
