@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from vaultgraph.graph.cells import records_of
 from vaultgraph.graph.columns import Column, Ids, Segment
 from vaultgraph.graph.csr import Array32, Csr, build_csr
+from vaultgraph.graph.mutable import MutableGraph
 from vaultgraph.graph.tables import NodeFrames, RelationshipFrames, frame_of, node_segments, relationship_rows
 
 
@@ -63,6 +65,22 @@ class Graph:
     def relationship_count(self) -> int:
         """How many relationships there are, of all types."""
         return sum(len(table.sources) for table in self.relationships.values())
+
+    def mutable(self) -> MutableGraph:
+        """A graph that can be changed, with the same nodes and relationships under the same ids."""
+        labels = (group.labels for group in self.groups for _ in range(group.first, group.stop))
+        nodes = zip(labels, records_of(self.node_columns, self.node_count), strict=True)
+        relationships = (
+            (table.type, source, target, record)
+            for table in self.relationships.values()
+            for source, target, record in zip(
+                table.sources.tolist(),
+                table.targets.tolist(),
+                records_of(table.columns, len(table.sources)),
+                strict=True,
+            )
+        )
+        return MutableGraph.filled(nodes, relationships)
 
     @classmethod
     def from_tables(cls, nodes: NodeFrames, relationships: RelationshipFrames = (), *, key: str = "id") -> "Graph":

@@ -28,6 +28,13 @@ class ValueKind(IntEnum):
     UTC_DATETIME = 7
     EMPTY_LIST = 8
     JSON = 9
+    # No note states the following: they are what queries give to properties. `text` is the ISO form.
+    TIME = 10
+    LOCAL_TIME = 11
+    ZONED_DATETIME = 12  # with an offset or a zone, nanoseconds
+    LOCAL_DATETIME_NS = 13
+    DURATION = 14
+    LIST = 15  # of such values: a JSON array of [kind, text], plain values as JSON
 
 
 class LinkSyntax(IntEnum):
