@@ -185,16 +185,16 @@ def _signed(cursor: Cursor) -> Expression:
         cursor.index += 1
     signs = cursor.index - first
     if not signs:
-        return _postfix(cursor)
+        return postfix(cursor)
     negative = cursor.kinds[cursor.index] == "number" and cursor.words[cursor.index - 1] == "-"
-    tree = _postfix(cursor, negative=negative)
+    tree = postfix(cursor, negative=negative)
     for index in range(first + signs - 1 - negative, first - 1, -1):
         tree = Unary("-" if cursor.words[index] == "-" else "+", tree, at=cursor.span(index))
         cursor.grow(cursor.height + 1)
     return tree
 
 
-def _postfix(cursor: Cursor, *, negative: bool = False) -> Expression:
+def postfix(cursor: Cursor, *, negative: bool = False) -> Expression:
     """An atom and what follows it: ``.key``, ``[index]``, ``[from..to]``, ``:Label``, ``{map projection}``."""
     first = cursor.index
     tree = _number(cursor, negative) if cursor.kinds[first] == "number" else _atom(cursor)
@@ -309,7 +309,7 @@ def _form(cursor: Cursor, word: str) -> Expression | None:
         case "REDUCE" if follower == "(":
             return forms.reduce_call(cursor, expression)
         case "COLLECT" if follower == "{":
-            return forms.collect_subquery(cursor, expression)
+            return forms.collect_call(cursor, expression)
         case "SHORTESTPATH" | "ALLSHORTESTPATHS" if follower == "(":
             name, close = cursor.values[cursor.index], cursor.closers[cursor.index + 1]
             raise UnsupportedError(

@@ -71,7 +71,8 @@ def _tables(mutable: MutableGraph, places: Ids) -> tuple[dict[str, RelationshipT
         targets = places[[one.target for one in found]].astype(np.uint32)
         order: Ids = np.lexsort((members, targets, sources))
         sources, targets = sources[order], targets[order]
-        records = [found[row].properties for row in order.tolist()]
+        rows: list[int] = order.tolist()
+        records = [found[row].properties for row in rows]
         columns = _columns(records, [(0, len(found))])
         tables[name] = RelationshipTable(
             name, first, sources, targets, build_csr(sources, targets), build_csr(targets, sources), columns
