@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from vaultgraph.cypher.bind import Bound, bind
+from vaultgraph.cypher.bind import bind
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.clauses import parse
 from vaultgraph.cypher.estimate import Statistics
@@ -21,6 +21,7 @@ from vaultgraph.cypher.execute.run import Run, run
 from vaultgraph.cypher.explain import explain
 from vaultgraph.cypher.operators import Plan
 from vaultgraph.cypher.optimise import optimise
+from vaultgraph.cypher.plan_cache import PlanCache, Planned, key_of
 from vaultgraph.cypher.planner import plan_query
 from vaultgraph.cypher.procedures import Tables
 from vaultgraph.cypher.result import Result
@@ -41,11 +42,12 @@ def run_query(
     budget: Budget | None = None,
     schema: Names | None = None,
     tables: Tables | None = None,
+    plans: PlanCache | None = None,
 ) -> Result:
     """The answer of one query on one graph.
 
-    ``schema`` knows the names in the graph: without one there are no warnings. ``tables`` are frames for procedures.
-    Without a budget only the cap of rows holds.
+    ``schema`` knows the names in the graph: without one there are no warnings. ``tables`` are frames for procedures,
+    ``plans`` the plans kept for this graph. Without a budget only the cap of rows holds.
 
     Raises:
         QueryError: the query is wrong, not supported, fails while running, or needs more than its budget.
@@ -55,10 +57,8 @@ def run_query(
     limits = Budget() if budget is None else budget
     limits.check()
     statistics = Statistics(schema.facts if isinstance(schema, Schema) else Facts(graph))
-    bound = bind(parse(text), text, schema, given)
-    if bound.query.mode == "profile":
-        raise UnsupportedError("PROFILE is not supported; EXPLAIN shows the plan and its estimates.", text, 0, 7)
-    plan, warnings = _planned(bound, statistics, given, text), bound.warnings
+    planned = _planned(text, given, schema, statistics, plans)
+    bound, plan, warnings = planned.bound, planned.plan, planned.bound.warnings
     if bound.query.mode == "explain":
         columns, bindings = _plan_rows(plan, statistics)
     else:
@@ -76,12 +76,29 @@ def run_query(
     )
 
 
-def _planned(bound: Bound, statistics: Statistics, parameters: Mapping[str, object], text: str) -> Plan:
+def _planned(
+    text: str,
+    parameters: Mapping[str, object],
+    schema: Names | None,
+    statistics: Statistics,
+    plans: PlanCache | None,
+) -> Planned:
+    """The query bound and planned, or the plan kept of it."""
+    key = key_of(text, parameters)
+    kept = None if plans is None else plans.get(key)
+    if kept is not None:
+        return kept
+    bound = bind(parse(text), text, schema, parameters)
+    if bound.query.mode == "profile":
+        raise UnsupportedError("PROFILE is not supported; EXPLAIN shows the plan and its estimates.", text, 0, 7)
     try:
         plan = plan_query(bound.query, bound.columns, statistics, parameters)
-        return optimise(plan, frozenset(bound.columns), statistics)
+        planned = Planned(bound, optimise(plan, frozenset(bound.columns), statistics))
     except RecursionError:
         raise UnsupportedError("The query has too many parts for one plan: split it into several.", text) from None
+    if plans is not None:
+        plans.put(key, planned)
+    return planned
 
 
 def _run(plan: Plan, state: Run) -> Bindings:

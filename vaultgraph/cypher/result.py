@@ -4,7 +4,7 @@ Made by cypher/query, read by vault/ and printed by serve/ and cli/. How much of
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ValueColumn
 from vaultgraph.cypher.execute.fetch import column_values
@@ -70,7 +70,7 @@ class Result:
 
     def to_arrow(self) -> Any:
         """The rows as a pyarrow Table, with the columns of ``to_polars``."""
-        return self.to_polars().to_arrow()
+        return cast("Any", self.to_polars()).to_arrow()
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the first rows as a table."""

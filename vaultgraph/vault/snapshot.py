@@ -4,12 +4,13 @@ Immutable; vault/vault swaps one for the next by a single assignment, so queries
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
+from vaultgraph.cypher.plan_cache import PlanCache
 from vaultgraph.files.stamps import Stamps
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.schema import Schema
@@ -74,6 +75,7 @@ class Snapshot:
     report: Report
     built_at: datetime
     stale: str | None = None
+    plans: PlanCache = field(default_factory=PlanCache)
 
     @property
     def problems(self) -> pl.DataFrame:

@@ -159,7 +159,9 @@ class Vault:
         snapshot = self.current()
         budget = budget_for(timeout_ms, cancelled)
         tables = procedure_tables(snapshot.records, snapshot.problems)
-        result = run_query(snapshot.graph, text, parameters, budget=budget, schema=snapshot.schema, tables=tables)
+        result = run_query(
+            snapshot.graph, text, parameters, budget=budget, schema=snapshot.schema, tables=tables, plans=snapshot.plans
+        )
         return result, snapshot
 
     def refresh(self) -> Report:
