@@ -35,7 +35,7 @@ class Pieces:
     records' columns.
     ``first``: id of the first node. ``groups``: one a label. ``row_of``: ``int64[records.pieces.height]``, the row in
     ``rows`` of each piece, -1 where it is no node. ``starts``: ``int64[records.notes.height]``, the first piece of each
-    note. ``sections``: (file, node Int64 or null, title, headings) of every section piece, in order of the notes.
+    note. ``sections``: (file, title, headings, node Int64 or null) of every section piece, in order of the notes.
     """
 
     rows: pl.DataFrame
@@ -63,12 +63,14 @@ def pieces_of(
     files = catalogue.row_of_note[notes]
     is_there = (files >= 0) & (files < catalogue.note_count)
     described = pieces.select(_KEPT).with_columns(
-        pl.int_range(pl.len(), dtype=pl.Int64).alias("piece"), file=pl.Series(np.where(is_there, files, 0))
+        pl.int_range(pl.len(), dtype=pl.Int64).alias("piece"),
+        file=pl.Series(files, dtype=pl.Int64),
+        headings=paths_of_pieces(records, starts),
     )
+    described = described.filter(pl.Series(is_there))
     described = described.with_columns(is_symbol=_is_symbol(described, labels, profile))
-    described = described.with_columns(label=pl.when(pl.Series(is_there)).then(_labels(profile.reading)))
-    headings = paths_of_pieces(records, starts)
-    chosen = described.with_columns(headings=headings).filter(pl.col("label").is_not_null()).sort("label", "piece")
+    chosen = described.with_columns(label=_labels(profile.reading)).filter(pl.col("label").is_not_null())
+    chosen = chosen.sort("label", "piece")
     row_of = np.full(pieces.height, -1, dtype=np.int64)
     row_of[chosen["piece"].to_numpy()] = np.arange(chosen.height)
     before = starts[notes]
@@ -80,15 +82,17 @@ def pieces_of(
         owner=_or_null(owners[at]),
         section=_or_null(sections[at]),
     )
-    numbers = _or_null(np.where(row_of >= 0, row_of + first, -1))
-    present = described.select("file", "kind", "title", node=numbers, headings=headings).filter(pl.Series(is_there))
+    sections_there = described.filter(pl.col("kind") == PieceKind.SECTION)
+    numbers = row_of[sections_there["piece"].to_numpy()]
     return Pieces(
         rows=rows,
         first=first,
         groups=_groups(rows["label"], first),
         row_of=row_of,
         starts=starts,
-        sections=present.filter(pl.col("kind") == PieceKind.SECTION).select("file", "node", "title", "headings"),
+        sections=sections_there.select(
+            "file", "title", "headings", node=_or_null(np.where(numbers >= 0, numbers + first, -1))
+        ),
     )
 
 

@@ -122,6 +122,13 @@ def test_a_skipped_note_has_no_pieces_and_a_table_row_that_is_a_relationship_is_
     assert found.names() == ["b.md", "Task:b~task1"]
 
 
+def test_a_vault_of_skipped_notes_only_is_empty(derive, of):
+    pieces = [of(PieceKind.SECTION, "#a.b", level=1, title="a.b"), of(PieceKind.TASK, "~task1")]
+    rules = profile(sections=Sections(), key_from_heading=KeyFromHeading(under_label="Api"), inherit=("x",))
+    found = derive({"a.md": {"skip": True, "pieces": pieces}}, rules)
+    assert (found.graph.node_count, found.relationships()) == (0, [])
+
+
 def test_a_kind_that_nothing_declares_is_no_node_and_what_hangs_on_it_hangs_higher(derive, of):
     pieces = [
         of(PieceKind.SECTION, "#A", level=1),
