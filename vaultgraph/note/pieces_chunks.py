@@ -22,7 +22,7 @@ _WORD: Final = re.compile(r"[^ \t\n]+")
 
 
 class Block(NamedTuple):
-    """A leaf block: its lines (0-based, half-open), its text, and the block id that names it.
+    """A leaf block: its lines (0-based, half-open), its text, how many words that has at most, and its block id.
 
     ``is_prose``: its lines may be split between words; rows of tables and lines of code are not, for being many words.
     """
@@ -30,6 +30,7 @@ class Block(NamedTuple):
     start: int
     end: int
     text: str
+    most_words: int
     block: str | None
     is_prose: bool
 
@@ -65,7 +66,8 @@ def leaf_blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Block
         is_paragraph = token.type == "paragraph_open"
         lone = lone_id(tokens[position + 1].content) if is_paragraph else None
         if lone is not None and held is not None and held.block is None:
-            held = Block(held.start, end, trimmed(lines[held.start : end]), lone, held.is_prose)
+            text = trimmed(lines[held.start : end])
+            held = held._replace(end=end, text=text, most_words=_most_words(text), block=lone)
             continue
         if held is not None:
             yield held
@@ -74,7 +76,7 @@ def leaf_blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Block
             text = trimmed(lines[start:end])
             if text.strip() and (token.type != "html_block" or not _is_comment(text)):
                 block, is_prose = block_id(text) if is_paragraph else None, token.type in _PROSE
-                held = Block(start, start + text.count("\n") + 1, text, block, is_prose)
+                held = Block(start, start + text.count("\n") + 1, text, _most_words(text), block, is_prose)
     if held is not None:
         yield held
 
@@ -84,7 +86,7 @@ def chunks_of(blocks: Iterable[Block], outline: Outline, lines: Sequence[str], l
     pack = _Pack(limits, lines)
     # row loop: the blocks of one body
     for block in blocks:
-        at, is_alone = outline.position(block.start), block.block is not None or _is_long(block.text, limits)
+        at, is_alone = outline.position(block.start), block.block is not None or _is_long(block, limits)
         if pack.blocks and (at != pack.heading or is_alone or not pack.has_room(block)):
             yield pack.taken()
         if block.block is not None:
@@ -113,7 +115,7 @@ class _Pack:
         """Whether the block fits behind those here."""
         if self._chars + max(block.start - self.blocks[-1].end + 1, 2) + len(block.text) > self._limits.chars:
             return False
-        most = _words(block.text) if self._is_exact else _most_words(block.text)
+        most = _words(block.text) if self._is_exact else block.most_words
         if self._words + most <= self._limits.words:
             return True
         if not self._is_exact:
@@ -124,9 +126,10 @@ class _Pack:
         """Takes a block for which there is room."""
         if self.blocks:
             between = self._lines[self.blocks[-1].end : block.start]
-            self._is_broken |= any(map(str.strip, between))
+            if between != [""]:
+                self._is_broken |= any(map(str.strip, between))
             self._chars += max(sum(map(len, between)) + len(between) + 1, 2)
-        self._words += _words(block.text) if self._is_exact else _most_words(block.text)
+        self._words += _words(block.text) if self._is_exact else block.most_words
         self._chars += len(block.text)
         self.blocks.append(block)
 
@@ -155,8 +158,9 @@ def _most_words(text: str) -> int:
     return 1 + text.count(" ") + text.count("\n") + text.count("\t")
 
 
-def _is_long(text: str, limits: Limits) -> bool:
-    return len(text) > limits.chars or (_most_words(text) > limits.words and _words(text) > limits.words)
+def _is_long(block: Block, limits: Limits) -> bool:
+    is_wordy = block.most_words > limits.words and _words(block.text) > limits.words
+    return is_wordy or len(block.text) > limits.chars
 
 
 def split_text(text: str, limits: Limits, is_prose: bool = True) -> Iterator[tuple[int, str]]:
