@@ -39,7 +39,6 @@ def test_a_wrong_function_name_gets_the_right_one_or_none(graph, call, suggestio
 @pytest.mark.parametrize(
     ("call", "advice"),
     [
-        ("time('10:00')", "localdatetime"),
         ("concat('a', 'b')", "joined with +"),
         ("sort([2, 1])", "ORDER BY"),
         ("year(date())", "n.date.year"),

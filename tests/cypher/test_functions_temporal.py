@@ -57,7 +57,7 @@ def value() -> Callable[[str], object]:
         ("date({year: 2026, ordinalDay: 32})", date(2026, 2, 1)),
         ("date({year: 2026, quarter: 2, dayOfQuarter: 2})", date(2026, 4, 2)),
         ("date({date: date('2026-01-15'), month: 3})", date(2026, 3, 15)),
-        ("date(datetime('2026-01-15T23:30:00-02:00'))", date(2026, 1, 16)),
+        ("date(datetime('2026-01-15T23:30:00-02:00'))", date(2026, 1, 15)),
     ],
 )
 def test_dates_are_made_from_text_fields_and_datetimes(
@@ -169,8 +169,8 @@ def test_moments_are_cut_to_a_unit(value: Callable[[str], object], text: str, ex
         ("date.truncate('hour', date('2026-01-15'))", "hour"),
         ("date('2026-01-15').hour", "hour"),
         ("date('2026-01-15') - date('2026-01-01')", "duration.between"),
-        ("date('9999-12-31') + duration('P1D')", "years"),
-        ("datetime('0001-01-01T00:00+10:00')", "years"),
+        ("date('+999999999-12-31') + duration('P1D')", "years"),
+        ("datetime({year: 1000000000})", "year"),
         ("date(1)", "INTEGER"),
     ],
 )

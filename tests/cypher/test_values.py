@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from vaultgraph.cypher.durations import Duration
+from vaultgraph.cypher.incoming import engine_value
 from vaultgraph.cypher.values import (
     Node,
     NodeRef,
@@ -18,7 +19,6 @@ from vaultgraph.cypher.values import (
     Relationship,
     RelationshipRef,
     compare,
-    engine_value,
     equals,
     group_key,
     less,

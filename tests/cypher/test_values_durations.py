@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaultgraph.cypher.days import MOST_YEAR, day_number
 from vaultgraph.cypher.durations import (
     Duration,
     add_durations,
@@ -14,8 +15,9 @@ from vaultgraph.cypher.durations import (
     make_duration,
     parse_duration,
     scale_duration,
-    shift,
 )
+from vaultgraph.cypher.temporals import date_value
+from vaultgraph.cypher.time_arithmetic import shift
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_shifting_a_datetime_keeps_its_zone() -> None:
 
 def test_leaving_the_calendar_is_refused() -> None:
     with pytest.raises(OverflowError):
-        shift(date(9999, 12, 31), Duration(months=1))
+        shift(date_value(day_number(MOST_YEAR, 12, 31)), Duration(months=1))
 
 
 def test_adding_and_scaling_work_part_by_part() -> None:

@@ -48,7 +48,6 @@ _ELSEWHERE = {
 }
 _PART = "the parts of a date are properties of it, as in n.date.year, .month, .day or .dayOfWeek"
 _FORMAT = "dates have no formats: use toString(date), or join date.year, date.month and date.day"
-_MOMENT = "there are no times without a date: use localdatetime('2024-05-17T10:00') or datetime()"
 _QUANTIFIED = "write any(x IN list WHERE condition); all, none and single likewise"
 _SORTED = "order before collecting: WITH x ORDER BY x WITH collect(x) AS xs"
 _DISTINCT = "write collect(DISTINCT x), or RETURN DISTINCT x"
@@ -62,7 +61,6 @@ _LATER = "write date + duration({days: 7})"
 _INSTEAD = {
     **dict.fromkeys(("year", "month", "day", "hour", "minute", "quarter", "week", "weekday", "dayofweek"), _PART),
     **dict.fromkeys(("strftime", "date_format", "format", "to_char"), _FORMAT),
-    **dict.fromkeys(("time", "localtime"), _MOMENT),
     **dict.fromkeys(("any", "all", "none", "single"), _QUANTIFIED),
     **dict.fromkeys(("sort", "sorted", "order", "order_by", "apoc.coll.sort"), _SORTED),
     **dict.fromkeys(("unique", "toset", "apoc.coll.toset"), _DISTINCT),

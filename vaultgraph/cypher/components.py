@@ -1,51 +1,78 @@
-"""The fields of dates, datetimes and durations: ``d.year``, ``d.dayOfWeek``, ``p.hours``.
+"""The fields of dates, times, datetimes and durations: ``d.year``, ``d.dayOfWeek``, ``t.offset``, ``p.hours``.
 
 Read by cypher/value_operators for property access on a moment; execute/properties has the column form of the common
 ones. Field names are matched in any case.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from vaultgraph.cypher.durations import Duration
+from vaultgraph.cypher.days import date_of, day_number, week_of, weekday_of
+from vaultgraph.cypher.durations import Duration, total_nanoseconds
+from vaultgraph.cypher.temporals import Moment, Parts, instant_of, parts_of
 from vaultgraph.cypher.values import Refusal, type_name
+from vaultgraph.cypher.zones import SECOND, offset_text
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
-
-def component(value: date | Duration, name: str) -> object:
-    """The field ``name`` of a date, datetime or duration.
+def component(value: Moment | Duration, name: str) -> object:
+    """The field ``name`` of a moment or duration.
 
     Raises:
         Refusal: the type has no such field; the message lists those it has.
     """
-    fields: dict[str, Callable[..., object]] = dict(_DURATION if isinstance(value, Duration) else _DATE)
-    if isinstance(value, datetime):
+    if isinstance(value, Duration):
+        length = _DURATION.get(name.lower())
+        if length is None:
+            raise _unknown(value, name, _DURATION)
+        return length(value)
+    parts = parts_of(value)
+    fields: dict[str, Callable[[Parts], object]] = {}
+    if parts.day is not None:
+        fields |= _DATE
+    if parts.nanoseconds is not None:
         fields |= _TIME
-        if value.tzinfo is not None:
-            fields |= _ZONED
+    if parts.offset is not None:
+        fields |= _OFFSET
+        if parts.day is not None:
+            fields |= _EPOCH
     found = fields.get(name.lower())
     if found is None:
-        raise Refusal(f"{type_name(value)} has no field {name}. It has: {', '.join(fields)}.")
-    return found(value)
+        raise _unknown(value, name, fields)
+    return found(parts)
 
 
-def _quarter_start(value: date) -> date:
-    return date(value.year, (value.month - 1) // 3 * 3 + 1, 1)
+def _unknown(value: object, name: str, fields: Mapping[str, object]) -> Refusal:
+    return Refusal(f"{type_name(value)} has no field {name}. It has: {', '.join(fields)}.")
 
 
-def _plain_date(value: date) -> date:
-    return value.date() if isinstance(value, datetime) else value
+def _day(parts: Parts) -> int:
+    return parts.day or 0
 
 
-def _since_epoch(value: datetime) -> timedelta:
-    return value - _EPOCH
+def _year(parts: Parts) -> int:
+    return date_of(_day(parts))[0]
 
 
-def _total_nanoseconds(value: Duration) -> int:
-    return value.seconds * 1_000_000_000 + value.nanoseconds
+def _month(parts: Parts) -> int:
+    return date_of(_day(parts))[1]
+
+
+def _day_of_year(parts: Parts) -> int:
+    return _day(parts) - day_number(_year(parts), 1, 1) + 1
+
+
+def _day_of_quarter(parts: Parts) -> int:
+    return _day(parts) - day_number(_year(parts), (_month(parts) - 1) // 3 * 3 + 1, 1) + 1
+
+
+def _time(unit: int, count: int) -> Callable[[Parts], int]:
+    """The field of a time that counts ``unit`` nanoseconds, up to ``count``."""
+    return lambda parts: (parts.nanoseconds or 0) // unit % count
+
+
+def _zone(parts: Parts) -> str:
+    return parts.zone or offset_text(parts.offset or 0)
 
 
 def _towards_zero(amount: int, unit: int) -> int:
@@ -56,39 +83,43 @@ def _remainder(amount: int, unit: int) -> int:
     return amount - unit * _towards_zero(amount, unit)
 
 
-_DATE: Final[Mapping[str, Callable[[date], object]]] = MappingProxyType(
+_DATE: Final[Mapping[str, Callable[[Parts], object]]] = MappingProxyType(
     {
-        "year": lambda value: value.year,
-        "quarter": lambda value: (value.month - 1) // 3 + 1,
-        "month": lambda value: value.month,
-        "week": lambda value: value.isocalendar().week,
-        "weekyear": lambda value: value.isocalendar().year,
-        "day": lambda value: value.day,
-        "dayofweek": lambda value: value.isoweekday(),
-        "weekday": lambda value: value.isoweekday(),
-        "dayofyear": lambda value: value.timetuple().tm_yday,
-        "ordinalday": lambda value: value.timetuple().tm_yday,
-        "dayofquarter": lambda value: (_plain_date(value) - _quarter_start(value)).days + 1,
+        "year": _year,
+        "quarter": lambda parts: (_month(parts) - 1) // 3 + 1,
+        "month": _month,
+        "week": lambda parts: week_of(_day(parts))[1],
+        "weekyear": lambda parts: week_of(_day(parts))[0],
+        "day": lambda parts: date_of(_day(parts))[2],
+        "dayofweek": lambda parts: weekday_of(_day(parts)),
+        "weekday": lambda parts: weekday_of(_day(parts)),
+        "dayofyear": _day_of_year,
+        "ordinalday": _day_of_year,
+        "dayofquarter": _day_of_quarter,
     }
 )
-_TIME: Final[Mapping[str, Callable[[datetime], object]]] = MappingProxyType(
+_TIME: Final[Mapping[str, Callable[[Parts], object]]] = MappingProxyType(
     {
-        "hour": lambda value: value.hour,
-        "minute": lambda value: value.minute,
-        "second": lambda value: value.second,
-        "millisecond": lambda value: value.microsecond // 1000,
-        "microsecond": lambda value: value.microsecond,
-        "nanosecond": lambda value: value.microsecond * 1000,
+        "hour": _time(3600 * SECOND, 24),
+        "minute": _time(60 * SECOND, 60),
+        "second": _time(SECOND, 60),
+        "millisecond": _time(1_000_000, 1000),
+        "microsecond": _time(1000, 1_000_000),
+        "nanosecond": _time(1, SECOND),
     }
 )
-_ZONED: Final[Mapping[str, Callable[[datetime], object]]] = MappingProxyType(
+_OFFSET: Final[Mapping[str, Callable[[Parts], object]]] = MappingProxyType(
     {
-        "timezone": lambda _: "Z",
-        "offset": lambda _: "Z",
-        "offsetminutes": lambda _: 0,
-        "offsetseconds": lambda _: 0,
-        "epochseconds": lambda value: _since_epoch(value) // timedelta(seconds=1),
-        "epochmillis": lambda value: _since_epoch(value) // timedelta(milliseconds=1),
+        "timezone": _zone,
+        "offset": lambda parts: offset_text(parts.offset or 0),
+        "offsetminutes": lambda parts: _towards_zero(parts.offset or 0, 60),
+        "offsetseconds": lambda parts: parts.offset or 0,
+    }
+)
+_EPOCH: Final[Mapping[str, Callable[[Parts], object]]] = MappingProxyType(
+    {
+        "epochseconds": lambda parts: instant_of(parts) // SECOND,
+        "epochmillis": lambda parts: instant_of(parts) // 1_000_000,
     }
 )
 _DURATION: Final[Mapping[str, Callable[[Duration], object]]] = MappingProxyType(
@@ -101,9 +132,9 @@ _DURATION: Final[Mapping[str, Callable[[Duration], object]]] = MappingProxyType(
         "hours": lambda value: _towards_zero(value.seconds, 3600),
         "minutes": lambda value: _towards_zero(value.seconds, 60),
         "seconds": lambda value: value.seconds,
-        "milliseconds": lambda value: _total_nanoseconds(value) // 1_000_000,
-        "microseconds": lambda value: _total_nanoseconds(value) // 1000,
-        "nanoseconds": _total_nanoseconds,
+        "milliseconds": lambda value: total_nanoseconds(value) // 1_000_000,
+        "microseconds": lambda value: total_nanoseconds(value) // 1000,
+        "nanoseconds": total_nanoseconds,
         "quartersofyear": lambda value: _remainder(_towards_zero(value.months, 3), 4),
         "monthsofyear": lambda value: _remainder(value.months, 12),
         "monthsofquarter": lambda value: _remainder(value.months, 3),

@@ -1,14 +1,16 @@
-"""Durations: months, days and seconds kept apart, their ISO 8601 text, and arithmetic with dates and datetimes.
+"""Durations: months, days and seconds kept apart, their ISO 8601 text, and arithmetic among themselves.
 
-Used by cypher/values for order, by cypher/value_operators for arithmetic, by functions/temporal for making them. Weeks
-become days; a month is turned into days only to compare two durations or to share out a fraction of one.
+Used by cypher/values for order, by cypher/time_arithmetic with moments, by functions/temporal for making them. Weeks
+become days; a month is turned into days only to compare two durations or to share out a fraction of one. Fractions are
+exact until whole nanoseconds are left.
 """
 
-import math
 import re
-from calendar import monthrange
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from types import MappingProxyType
 from typing import Final
 
 _PART: Final = r"(?:([-+]?\d{{1,18}}(?:[.,]\d{{1,9}})?){unit})?"
@@ -18,10 +20,29 @@ _TEXT: Final = re.compile(
     + r"(?:T"
     + "".join(_PART.format(unit=unit) for unit in "HMS")
     + r")?",
-    re.IGNORECASE,
+    re.ASCII | re.IGNORECASE,
+)
+_AS_DATE: Final = re.compile(
+    r"P(\d{4})-?(\d{2})-?(\d{2})(?:T(\d{2}):?(\d{2}):?(\d{2})(?:[.,](\d{1,9}))?)?", re.ASCII | re.IGNORECASE
 )
 _NANOSECONDS: Final = 1_000_000_000
 _SECONDS_OF_MONTH: Final = 2_629_746  # a twelfth of the mean Gregorian year
+_MOST: Final = 10**18  # no part of a duration reaches it
+_UNITS: Final[Mapping[str, tuple[str, int]]] = MappingProxyType(
+    {
+        "years": ("months", 12),
+        "quarters": ("months", 3),
+        "months": ("months", 1),
+        "weeks": ("days", 7),
+        "days": ("days", 1),
+        "hours": ("seconds", 3600),
+        "minutes": ("seconds", 60),
+        "seconds": ("seconds", 1),
+        "milliseconds": ("nanoseconds", 1_000_000),
+        "microseconds": ("nanoseconds", 1000),
+        "nanoseconds": ("nanoseconds", 1),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,48 +59,64 @@ class Duration:
 
 
 def make_duration(months: int = 0, days: int = 0, seconds: int = 0, nanoseconds: int = 0) -> Duration:
-    """A Duration from whole parts of any size; nanoseconds are carried over into seconds."""
+    """A Duration from whole parts; nanoseconds of any size are carried over into seconds.
+
+    Raises:
+        OverflowError: a part is beyond 18 digits.
+    """
     carried, rest = divmod(nanoseconds, _NANOSECONDS)
+    if max(abs(months), abs(days), abs(seconds + carried)) >= _MOST:
+        raise OverflowError("a part is beyond 18 digits")
     return Duration(months, days, seconds + carried, rest)
 
 
-def duration_of_parts(parts: dict[str, float]) -> Duration:
+def duration_of_parts(parts: Mapping[str, float | Fraction]) -> Duration:
     """A Duration from amounts by unit (years … nanoseconds, plural names); fractions move into the next smaller unit.
 
     Raises:
         KeyError: a unit that does not exist; the argument is its name.
-        OverflowError: an amount that is infinite or not a number.
+        OverflowError: an amount that is infinite or not a number, or a part beyond 18 digits.
     """
-    if not all(math.isfinite(amount) for amount in parts.values()):
-        raise OverflowError("an amount is not finite")
-    known = {"years", "quarters", "months", "weeks", "days", "hours", "minutes", "seconds"}
-    known |= {"milliseconds", "microseconds", "nanoseconds"}
-    for unit in parts:
-        if unit not in known:
-            raise KeyError(unit)
-    get = parts.get
-    months, month_rest = _whole(get("years", 0) * 12 + get("quarters", 0) * 3 + get("months", 0))
-    days, day_rest = _whole(get("weeks", 0) * 7 + get("days", 0) + month_rest * _SECONDS_OF_MONTH / 86_400)
-    seconds, second_rest = _whole(get("hours", 0) * 3600 + get("minutes", 0) * 60 + get("seconds", 0))
+    sums: dict[str, Fraction] = dict.fromkeys(("months", "days", "seconds", "nanoseconds"), Fraction(0))
+    for unit, amount in parts.items():
+        part, times = _UNITS[unit]
+        sums[part] += _exact(amount) * times
+    months, month_rest = _whole(sums["months"])
+    days, day_rest = _whole(sums["days"] + month_rest * _SECONDS_OF_MONTH / 86_400)
+    seconds, second_rest = _whole(sums["seconds"])
     extra, extra_rest = _whole(day_rest * 86_400)
-    nanoseconds = get("milliseconds", 0) * 1_000_000 + get("microseconds", 0) * 1000 + get("nanoseconds", 0)
-    nanoseconds += (second_rest + extra_rest) * _NANOSECONDS
-    return make_duration(months, days, seconds + extra, round(nanoseconds))
+    nanoseconds = round(sums["nanoseconds"] + (second_rest + extra_rest) * _NANOSECONDS)
+    return make_duration(months, days, seconds + extra, nanoseconds)
 
 
 def parse_duration(text: str) -> Duration | None:
     """The duration written as ISO 8601 (``P1Y2M10DT2H30M``, ``P2W``, ``-P7D``), None where it is not one."""
-    match = _TEXT.fullmatch(text.strip())
-    if match is None or all(group is None for group in match.groups()[1:]) or text.rstrip().upper().endswith("T"):
+    plain = text.strip()
+    if (dated := _AS_DATE.fullmatch(plain)) is not None:
+        return _dated(dated)
+    match = _TEXT.fullmatch(plain)
+    if match is None or all(group is None for group in match.groups()[1:]) or plain.upper().endswith("T"):
         return None
     sign = -1 if match[1] == "-" else 1
     units = ("years", "months", "weeks", "days", "hours", "minutes", "seconds")
-    parts: dict[str, float] = {}
-    for unit, amount in zip(units, match.groups()[1:], strict=True):
-        if amount is not None:
-            plain = amount.replace(",", ".")
-            parts[unit] = sign * (float(plain) if "." in plain else int(plain))
-    return duration_of_parts(parts)
+    amounts = zip(units, match.groups()[1:], strict=True)
+    try:
+        return duration_of_parts({unit: sign * _written(text) for unit, text in amounts if text is not None})
+    except OverflowError:
+        return None
+
+
+def _written(amount: str) -> Fraction:
+    return Fraction(Decimal(amount.replace(",", ".")))
+
+
+def _dated(match: re.Match[str]) -> Duration | None:
+    """The duration written like a datetime, ``P0001-02-10T02:30:00``."""
+    year, month, day, hour, minute, second = (int(group or 0) for group in match.groups()[:6])
+    if month > 12 or day > 31 or hour > 23 or minute > 59 or second > 59:
+        return None
+    fraction = int((match[7] or "").ljust(9, "0"))
+    return Duration(year * 12 + month, day, hour * 3600 + minute * 60 + second, fraction)
 
 
 def duration_text(value: Duration) -> str:
@@ -107,7 +144,11 @@ def average_nanoseconds(value: Duration) -> int:
 
 
 def add_durations(left: Duration, right: Duration, sign: int = 1) -> Duration:
-    """``left + sign * right``, part by part."""
+    """``left + sign * right``, part by part.
+
+    Raises:
+        OverflowError: a part is beyond 18 digits.
+    """
     return make_duration(
         left.months + sign * right.months,
         left.days + sign * right.days,
@@ -116,36 +157,37 @@ def add_durations(left: Duration, right: Duration, sign: int = 1) -> Duration:
     )
 
 
-def scale_duration(value: Duration, factor: float) -> Duration:
-    """Every part times ``factor``; fractions move into the next smaller unit.
+def scale_duration(value: Duration, factor: float, divisor: float = 1) -> Duration:
+    """Every part times ``factor`` and divided by ``divisor``; fractions move into the next smaller unit.
 
     Raises:
-        OverflowError: the factor is infinite or not a number.
+        OverflowError: a number is infinite or not a number, or a part is beyond 18 digits.
+        ZeroDivisionError: the divisor is 0.
     """
+    ratio = _exact(factor) / _exact(divisor)
     parts = {"months": value.months, "days": value.days, "seconds": value.seconds, "nanoseconds": value.nanoseconds}
-    return duration_of_parts({unit: amount * factor for unit, amount in parts.items()})
+    return duration_of_parts({unit: amount * ratio for unit, amount in parts.items()})
 
 
-def shift(moment: date, by: Duration, sign: int = 1) -> date:
-    """``moment + sign * by`` of the same kind: months first (the day is cut to the month's end), then days, then time.
+def total_nanoseconds(value: Duration) -> int:
+    """The time part alone, without months and days."""
+    return value.seconds * _NANOSECONDS + value.nanoseconds
 
-    A date without a time takes only the whole days of the time part.
+
+def _exact(amount: float | Fraction) -> Fraction:
+    """The number as it is written: 0.1 is a tenth.
 
     Raises:
-        OverflowError: the year leaves 1 … 9999.
+        OverflowError: it is infinite or not a number.
     """
-    month_index = moment.year * 12 + moment.month - 1 + sign * by.months
-    year, month = divmod(month_index, 12)
-    if not 1 <= year <= 9999:
-        raise OverflowError("the year is outside 1 … 9999")
-    moved = moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
-    if isinstance(moved, datetime):
-        return moved + sign * timedelta(days=by.days, seconds=by.seconds, microseconds=by.nanoseconds // 1000)
-    whole_days, _ = _divide(by.seconds, 86_400)
-    return moved + sign * timedelta(days=by.days + whole_days)
+    if isinstance(amount, float):
+        if amount != amount or amount in (float("inf"), float("-inf")):
+            raise OverflowError("an amount is not finite")
+        return Fraction(Decimal(repr(amount)))
+    return Fraction(amount)
 
 
-def _whole(amount: float) -> tuple[int, float]:
+def _whole(amount: Fraction) -> tuple[int, Fraction]:
     """The part before the point and the rest, both with the sign of ``amount``."""
     whole = int(amount)
     return whole, amount - whole

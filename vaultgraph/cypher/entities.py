@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from vaultgraph.cypher.stored_values import restored
 from vaultgraph.graph.columns import VARIANT, Column, Ids, gather
 from vaultgraph.graph.graph import Graph, RelationshipTable, group_index
 from vaultgraph.note.records import ValueKind
@@ -54,6 +55,8 @@ def _cells_of_kind(series: pl.Series, kind: int) -> list[object]:
             return [[] for _ in range(len(series))]
         case ValueKind.JSON:
             return [json.loads(text) if text else None for text in series.struct.field("text").to_list()]
+        case _ if kind >= ValueKind.TIME:
+            return [restored(kind, text) for text in series.struct.field("text").to_list()]
         case _:
             return [None] * len(series)
 

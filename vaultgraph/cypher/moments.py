@@ -1,252 +1,300 @@
-"""Making dates and datetimes: from text, from maps of fields, and cut down to a unit.
+"""Moments made of maps of fields, taken from other moments with some fields changed, and cut down to a unit.
 
-Used by functions/temporal. Datetimes with a zone are kept in UTC; text that does not read as a moment gives None, a map
-that names no moment a Refusal.
+Used by functions/temporal; works on the parts of moments (cypher/temporals), whatever type is wanted in the end.
+Reading text is cypher/temporal_text's work.
 """
 
-import re
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from dataclasses import replace
+from datetime import date, datetime
 from types import MappingProxyType
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from vaultgraph.cypher.values import Refusal, type_name
-
-_SHORT_DATE: Final = re.compile(r"(\d{4})(?:-?(\d{2}))?", re.ASCII)
-_DAY_OF_YEAR: Final = re.compile(r"(\d{4})-?(\d{3})", re.ASCII)
-_WEEK: Final = re.compile(r"(\d{4})-?W(\d{2})(?:-?(\d))?", re.ASCII)
-_NAMED_ZONE: Final = re.compile(r"\[([^\]]+)\]$")
-_OFFSET: Final = re.compile(r"([-+])(\d{2}):?(\d{2})?", re.ASCII)
-_DATE_FIELDS: Final = frozenset(
-    {"date", "datetime", "year", "month", "day", "week", "dayofweek", "quarter", "dayofquarter", "ordinalday"}
+from vaultgraph.cypher.days import (
+    date_of,
+    day_number,
+    day_of_quarter,
+    day_of_week,
+    day_of_year,
+    week_of,
+    weekday_of,
 )
-_TIME_FIELDS: Final = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "nanosecond", "timezone"})
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+from vaultgraph.cypher.temporals import (
+    FarDate,
+    LocalDateTime,
+    LocalTime,
+    Parts,
+    Temporal,
+    Time,
+    ZonedDateTime,
+    date_value,
+    instant_of,
+    local_value,
+    parts_of,
+    zoned_at,
+    zoned_in,
+)
+from vaultgraph.cypher.values import Refusal, type_name
+from vaultgraph.cypher.zones import DAY, SECOND, is_zone, offset_at, read_offset
+
+Fields = Mapping[str, object]
+
+_DATE_FIELDS: Final = frozenset(
+    {"date", "year", "month", "day", "week", "dayofweek", "quarter", "dayofquarter", "ordinalday"}
+)
+_TIME_FIELDS: Final = frozenset({"time", "hour", "minute", "second", "millisecond", "microsecond", "nanosecond"})
+_ZONE: Final = frozenset({"timezone"})
+_EPOCH: Final = frozenset({"epochseconds", "epochmillis"})
+_EITHER: Final = frozenset({"datetime"})
+_FRACTIONS: Final = frozenset({"millisecond", "microsecond", "nanosecond"})
+_HOUR: Final = 3600 * SECOND
+_MINUTE: Final = 60 * SECOND
+_STEPS: Final[Mapping[str, int]] = MappingProxyType(
+    {"hour": _HOUR, "minute": _MINUTE, "second": SECOND, "millisecond": 1_000_000, "microsecond": 1000}
+)
 
 
-def parse_date(text: str) -> date | None:
-    """The day written as ISO 8601: ``2026-01-15``, ``2026-01``, ``2026``, ``2026-W03-4``, ``2026-015``; of a datetime
-    its day."""
-    plain = text.strip()
-    day = _parse_day(plain)
-    if day is not None:
-        return day
-    moment = parse_moment(plain)
-    return None if moment is None else moment.date()
-
-
-def _parse_day(plain: str) -> date | None:
-    try:
-        if match := _WEEK.fullmatch(plain):
-            return date.fromisocalendar(int(match[1]), int(match[2]), int(match[3] or 1))
-        if match := _DAY_OF_YEAR.fullmatch(plain):
-            found = date(int(match[1]), 1, 1) + timedelta(days=int(match[2]) - 1)
-            return found if found.year == int(match[1]) else None
-        if match := _SHORT_DATE.fullmatch(plain):
-            return date(int(match[1]), int(match[2] or 1), 1)
-        return date.fromisoformat(plain)
-    except (ValueError, OverflowError):
-        return None
-
-
-def parse_moment(text: str) -> datetime | None:
-    """The datetime written as ISO 8601, in its own zone or none; a day alone is its midnight."""
-    plain = text.strip()
-    zone: tzinfo | None = None
-    if match := _NAMED_ZONE.search(plain):
-        zone = _named_zone(match[1])
-        plain = plain[: match.start()]
-        if zone is None:
-            return None
-    day_part, separator, time_part = plain.partition("T" if "T" in plain else " ")
-    day = _parse_day(day_part)
-    if day is None or (separator and not time_part):
-        return None
-    try:
-        moment = datetime.fromisoformat(f"{day.isoformat()}T{time_part or '00'}")
-    except ValueError:
-        return None
-    return moment.replace(tzinfo=zone) if zone is not None and moment.tzinfo is None else moment
-
-
-def to_utc(moment: datetime) -> datetime:
-    """The moment in UTC; one without a zone is taken to be in UTC.
-
-    Raises:
-        Refusal: the year leaves 1 … 9999.
-    """
-    try:
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except OverflowError:
-        raise Refusal("The datetime leaves the years 1 … 9999 in UTC.") from None
-
-
-def midnight(day: date) -> datetime:
-    """The start of a day, without a zone; a datetime is given back as it is."""
-    return day if isinstance(day, datetime) else datetime(day.year, day.month, day.day)
-
-
-def date_of_fields(fields: Mapping[str, object]) -> date:
+def date_of_fields(fields: Fields, base: Parts | None = None) -> date | FarDate:
     """The day of ``{year, month, day}``, of a week, quarter or day of the year, or of ``{date: other, …}``.
+
+    ``base`` stands for a ``date``, ``time`` or ``datetime`` among the fields, here and below.
 
     Raises:
         Refusal: an unknown field, one that is not an integer, no year, or no such day.
     """
-    given = {key.lower(): value for key, value in fields.items()}
-    _refuse_unknown(given, _DATE_FIELDS, "date()")
-    return _day(given)
+    given = _known(fields, _DATE_FIELDS | _EITHER, "date()")
+    try:
+        return date_value(_day(given, base))
+    except (ValueError, OverflowError) as error:
+        raise Refusal(f"These fields are no date: {error}.") from None
 
 
-def moment_of_fields(fields: Mapping[str, object]) -> datetime:
-    """The datetime of date fields and ``{hour, minute, second, millisecond, microsecond, nanosecond, timezone}``, or of
-    ``{epochSeconds}`` or ``{epochMillis}``; without a zone where no ``timezone`` is given.
+def local_time_of_fields(fields: Fields, base: Parts | None = None) -> LocalTime:
+    """The time of day of ``{hour, minute, second, millisecond, microsecond, nanosecond}``, or of ``{time: other, …}``.
+
+    Raises:
+        Refusal: an unknown field, one that is not an integer, or no such time.
+    """
+    given = _known(fields, _TIME_FIELDS | _EITHER, "localtime()")
+    try:
+        return LocalTime(_nanoseconds(given, base))
+    except ValueError as error:
+        raise Refusal(f"These fields are no time: {error}.") from None
+
+
+def time_of_fields(fields: Fields, today: int, base: Parts | None = None) -> Time:
+    """The time of day of time fields and ``timezone``: an offset, or a zone that counts with its offset ``today``.
+
+    Raises:
+        Refusal: an unknown field, one that is not an integer, no such time or zone.
+    """
+    given = _known(fields, _TIME_FIELDS | _EITHER | _ZONE, "time()")
+    try:
+        nanoseconds = _nanoseconds(given, base)
+    except ValueError as error:
+        raise Refusal(f"These fields are no time: {error}.") from None
+    source = _time_source(given, base)
+    if "timezone" not in given:
+        return Time(nanoseconds, source.offset or 0)
+    place = place_of(given["timezone"])
+    offset = place if isinstance(place, int) else offset_at(place, (today * DAY + nanoseconds) // SECOND)
+    if source.offset is not None:
+        nanoseconds = (nanoseconds + (offset - source.offset) * SECOND) % DAY
+    return Time(nanoseconds, offset)
+
+
+def local_datetime_of_fields(fields: Fields, base: Parts | None = None) -> datetime | LocalDateTime:
+    """The datetime of date and time fields, without a zone.
 
     Raises:
         Refusal: an unknown field, one that is not an integer, no year, or no such moment.
     """
-    given = {key.lower(): value for key, value in fields.items()}
-    _refuse_unknown(given, _DATE_FIELDS | _TIME_FIELDS | {"epochseconds", "epochmillis"}, "datetime()")
+    given = _known(fields, _DATE_FIELDS | _TIME_FIELDS | _EITHER, "localdatetime()")
     try:
-        if "epochseconds" in given or "epochmillis" in given:
-            seconds, millis = _number(given, "epochseconds", 0), _number(given, "epochmillis", 0)
-            return _EPOCH + timedelta(seconds=seconds, milliseconds=millis)
-        source = given.get("datetime")
-        start = source if isinstance(source, datetime) else midnight(_day(given))
-        day = _day(given)
-        microsecond = _number(given, "millisecond", 0) * 1000 + _number(given, "microsecond", 0)
-        microsecond += _number(given, "nanosecond", 0) // 1000
-        has_fraction = given.keys() & {"millisecond", "microsecond", "nanosecond"}
-        return datetime(
-            day.year,
-            day.month,
-            day.day,
-            _number(given, "hour", start.hour),
-            _number(given, "minute", start.minute),
-            _number(given, "second", start.second),
-            microsecond if has_fraction else start.microsecond,
-            tzinfo=zone_of(given["timezone"]) if "timezone" in given else start.tzinfo,
-        )
+        return local_value(_day(given, base), _nanoseconds(given, base))
     except (ValueError, OverflowError) as error:
         raise Refusal(f"These fields are no datetime: {error}.") from None
 
 
-def zone_of(name: object) -> tzinfo:
-    """The zone called ``Europe/Berlin``, ``+02:00`` or ``Z``.
+def datetime_of_fields(fields: Fields, base: Parts | None = None) -> datetime | ZonedDateTime:
+    """The datetime of date fields, time fields and ``timezone``, or of ``{epochSeconds}`` or ``{epochMillis}``.
+
+    A ``timezone`` beside a source that has one converts; beside one without it says where its clocks stand.
+
+    Raises:
+        Refusal: an unknown field, one that is not an integer, no year, no such moment or zone.
+    """
+    given = _known(fields, _DATE_FIELDS | _TIME_FIELDS | _EITHER | _ZONE | _EPOCH, "datetime()")
+    place = place_of(given["timezone"]) if "timezone" in given else None
+    try:
+        if given.keys() & _EPOCH:
+            nanoseconds = _number(given, "epochseconds", 0) * SECOND + _number(given, "epochmillis", 0) * 1_000_000
+            return zoned_at(nanoseconds + _fraction(given), 0 if place is None else place)
+        source = _time_source(given, base)
+        day, nanoseconds = _day(given, base), _nanoseconds(given, base)
+        if source.offset is None:
+            return zoned_in(day, nanoseconds, 0 if place is None else place)
+        own = source.offset if source.zone is None else source.zone
+        made = zoned_in(day, nanoseconds, own, source.offset)
+        return made if place is None else zoned_at(instant_of(parts_of(made)), place)
+    except (ValueError, OverflowError) as error:
+        raise Refusal(f"These fields are no datetime: {error}.") from None
+
+
+def place_of(name: object) -> int | str:
+    """The offset in seconds, or the name of the zone, called ``+02:00``, ``Z`` or ``Europe/Berlin``.
 
     Raises:
         Refusal: there is none.
     """
-    zone = _named_zone(name) if isinstance(name, str) else None
-    if zone is None:
-        raise Refusal(f"There is no time zone {name}. Write a name such as 'Europe/Berlin', an offset or 'Z'.")
-    return zone
+    if isinstance(name, str):
+        offset = read_offset(name.strip())
+        if offset is not None:
+            return offset
+        if is_zone(name.strip()):
+            return name.strip()
+    raise Refusal(f"There is no time zone {name}. Write a name such as 'Europe/Berlin', an offset or 'Z'.")
 
 
-def truncated(moment: date, unit: str) -> date:
-    """The start of the unit that ``moment`` is in, of the same kind.
+def truncated(parts: Parts, unit: str, what: str) -> Parts:
+    """The start of the unit that a moment is in; ``what`` names its type in errors.
 
     Raises:
-        Refusal: an unknown unit, or one below a day of a date.
+        Refusal: an unknown unit, one of days for a time of day, or one below a day for a date.
     """
     name = unit.lower()
-    day = _truncated_day(moment.date() if isinstance(moment, datetime) else moment, name)
-    if isinstance(moment, datetime):
-        if day is not None:
-            return datetime(day.year, day.month, day.day, tzinfo=moment.tzinfo)
-        if name in _STEPS:
-            return moment - (moment - moment.replace(hour=0, minute=0, second=0, microsecond=0)) % _STEPS[name]
+    step = _STEPS.get(name)
+    if step is not None and parts.nanoseconds is not None:
+        return replace(parts, nanoseconds=parts.nanoseconds // step * step)
+    if name == "day" and parts.day is None:
+        return replace(parts, nanoseconds=0)
+    day = None if parts.day is None else _truncated_day(parts.day, name)
     if day is None:
-        units = "millennium, century, decade, year, weekYear, quarter, month, week, day"
-        more = ", hour, minute, second, millisecond, microsecond" if isinstance(moment, datetime) else ""
-        raise Refusal(f"{type_name(moment)} cannot be cut to '{unit}'. Units: {units}{more}.")
-    return day
+        units = [] if parts.day is None else ["millennium", "century", "decade", "year", "weekYear", "quarter"]
+        units += ["day"] if parts.day is None else ["month", "week", "day"]
+        units += [] if parts.nanoseconds is None else list(_STEPS)
+        raise Refusal(f"{what} cannot be cut to '{unit}'. Units: {', '.join(units)}.")
+    return replace(parts, day=day, nanoseconds=None if parts.nanoseconds is None else 0)
 
 
-_STEPS: Final[Mapping[str, timedelta]] = MappingProxyType(
-    {
-        "hour": timedelta(hours=1),
-        "minute": timedelta(minutes=1),
-        "second": timedelta(seconds=1),
-        "millisecond": timedelta(milliseconds=1),
-        "microsecond": timedelta(microseconds=1),
-    }
-)
+def refined(fields: Fields, parts: Parts, unit: str) -> tuple[dict[str, object], Parts]:
+    """The fields and the base to set them on, after a cut to ``unit``: what is kept of the second stays, and a
+    ``timezone`` takes the place of the one there was."""
+    given: dict[str, object] = {key.lower(): value for key, value in fields.items()}
+    nanoseconds = parts.nanoseconds or 0
+    if unit.lower() == "millisecond" and given.keys() & {"microsecond", "nanosecond"}:
+        given.setdefault("millisecond", nanoseconds // 1_000_000 % 1000)
+    elif unit.lower() == "microsecond" and "nanosecond" in given:
+        given.setdefault("microsecond", nanoseconds // 1000 % 1_000_000)
+    return given, replace(parts, offset=None, zone=None) if "timezone" in given else parts
 
 
-def _truncated_day(day: date, unit: str) -> date | None:
+def _truncated_day(day: int, unit: str) -> int | None:
+    year, month, _ = date_of(day)
     match unit:
         case "millennium" | "century" | "decade":
             years = {"millennium": 1000, "century": 100, "decade": 10}[unit]
-            return date(max(1, day.year // years * years), 1, 1)
+            return day_number(year // years * years, 1, 1)
         case "year":
-            return date(day.year, 1, 1)
+            return day_number(year, 1, 1)
         case "weekyear":
-            return date.fromisocalendar(day.isocalendar().year, 1, 1)
+            return day_of_week(week_of(day)[0], 1, 1)
         case "quarter":
-            return date(day.year, (day.month - 1) // 3 * 3 + 1, 1)
+            return day_number(year, (month - 1) // 3 * 3 + 1, 1)
         case "month":
-            return day.replace(day=1)
+            return day_number(year, month, 1)
         case "week":
-            return day - timedelta(days=day.weekday())
+            return day - weekday_of(day) + 1
         case "day":
             return day
         case _:
             return None
 
 
-def _day(given: Mapping[str, object]) -> date:
-    """The day that lower-case fields name."""
-    source = given.get("date", given.get("datetime"))
-    start = source if isinstance(source, date) else None
+def _known(fields: Fields, known: frozenset[str], purpose: str) -> dict[str, object]:
+    given: dict[str, object] = {key.lower(): value for key, value in fields.items()}
+    unknown = given.keys() - known
+    if unknown:
+        raise Refusal(f"{purpose} has no field {min(unknown)}. It takes: {', '.join(sorted(known))}.")
+    return given
+
+
+def _source(given: Fields, names: tuple[str, ...]) -> Parts | None:
+    for name in names:
+        value = given.get(name)
+        if value is not None:
+            if not isinstance(value, date | Temporal):
+                raise Refusal(f"The field {name} must be a moment, not {type_name(value)}.")
+            return parts_of(value)
+    return None
+
+
+def _time_source(given: Fields, base: Parts | None) -> Parts:
+    """What the time and the zone are taken from."""
+    return base or _source(given, ("time", "datetime")) or Parts()
+
+
+def _day(given: Fields, base: Parts | None) -> int:
+    """The number of the day that lower-case fields name.
+
+    Raises:
+        Refusal: no year, or a field that is no integer.
+        ValueError: there is no such day.
+    """
+    source = base or _source(given, ("date", "datetime"))
+    start = None if source is None else source.day
     if start is None and "year" not in given:
         raise Refusal("A date made of fields needs a year.")
-    year = _number(given, "year", start.year if start else 1)
-    try:
-        if given.keys() & {"week", "dayofweek"}:
-            calendar = start.isocalendar() if start else None
-            week_year = year if calendar is None or "year" in given else calendar.year
-            weekday = _number(given, "dayofweek", calendar.weekday if calendar else 1)
-            week = _number(given, "week", calendar.week if calendar else 1)
-            return date.fromisocalendar(week_year, week, weekday)
-        if "ordinalday" in given:
-            return date(year, 1, 1) + timedelta(days=_number(given, "ordinalday", 1) - 1)
-        if given.keys() & {"quarter", "dayofquarter"}:
-            start_of = _truncated_day(start, "quarter") if start else None
-            quarter = _number(given, "quarter", (start.month - 1) // 3 + 1 if start else 1)
-            day_of = (_plain_day(start) - start_of).days + 1 if start and start_of else 1
-            first = date(year, quarter * 3 - 2, 1)
-            return first + timedelta(days=_number(given, "dayofquarter", day_of) - 1)
-        month = _number(given, "month", start.month if start else 1)
-        return date(year, month, _number(given, "day", start.day if start else 1))
-    except (ValueError, OverflowError) as error:
-        raise Refusal(f"These fields are no date: {error}.") from None
+    old_year, old_month, old_day = (1, 1, 1) if start is None else date_of(start)
+    year = _number(given, "year", old_year)
+    if given.keys() & {"week", "dayofweek"}:
+        old_week_year, old_week = (year, 1) if start is None else week_of(start)
+        weekday = _number(given, "dayofweek", 1 if start is None else weekday_of(start))
+        return day_of_week(_number(given, "year", old_week_year), _number(given, "week", old_week), weekday)
+    if "ordinalday" in given:
+        return day_of_year(year, _number(given, "ordinalday", 1))
+    old_quarter = (old_month - 1) // 3 + 1
+    if given.keys() & {"quarter", "dayofquarter"}:
+        of_quarter = 1 if start is None else start - day_of_quarter(old_year, old_quarter, 1) + 1
+        return day_of_quarter(year, _number(given, "quarter", old_quarter), _number(given, "dayofquarter", of_quarter))
+    return day_number(year, _number(given, "month", old_month), _number(given, "day", old_day))
 
 
-def _plain_day(value: date) -> date:
-    return value.date() if isinstance(value, datetime) else value
+def _nanoseconds(given: Fields, base: Parts | None) -> int:
+    """The nanoseconds of the day that lower-case fields name.
+
+    Raises:
+        Refusal: a field that is no integer.
+        ValueError: there is no such time.
+    """
+    old = _time_source(given, base).nanoseconds or 0
+    hour = _within(given, "hour", old // _HOUR, 23)
+    minute = _within(given, "minute", old // _MINUTE % 60, 59)
+    second = _within(given, "second", old // SECOND % 60, 59)
+    fraction = _fraction(given) if given.keys() & _FRACTIONS else old % SECOND
+    return hour * _HOUR + minute * _MINUTE + second * SECOND + fraction
 
 
-def _number(given: Mapping[str, object], key: str, default: int) -> int:
+def _fraction(given: Fields) -> int:
+    """The nanoseconds of the second; each unit beside a coarser one is what goes beyond it."""
+    most = 999_999_999
+    total = 0
+    for name, unit in (("millisecond", 1_000_000), ("microsecond", 1000), ("nanosecond", 1)):
+        if name in given:
+            total += _within(given, name, 0, most // unit) * unit
+            most = unit - 1
+    return total
+
+
+def _within(given: Fields, key: str, default: int, most: int) -> int:
+    value = _number(given, key, default)
+    if not 0 <= value <= most:
+        raise ValueError(f"{key} {value} is not in 0..{most}")
+    return value
+
+
+def _number(given: Fields, key: str, default: int) -> int:
     value = given.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool):
         raise Refusal(f"The field {key} must be INTEGER, not {type_name(value)}.")
     return value
-
-
-def _refuse_unknown(given: Mapping[str, object], known: frozenset[str], purpose: str) -> None:
-    unknown = given.keys() - known
-    if unknown:
-        raise Refusal(f"{purpose} has no field {min(unknown)}. It takes: {', '.join(sorted(known))}.")
-
-
-def _named_zone(name: str) -> tzinfo | None:
-    if name in ("Z", "z"):
-        return UTC
-    if match := _OFFSET.fullmatch(name):
-        offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
-        return timezone(-offset if match[1] == "-" else offset) if offset < timedelta(days=1) else None
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return None

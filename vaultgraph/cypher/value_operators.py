@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from vaultgraph.cypher.components import component
-from vaultgraph.cypher.durations import Duration, add_durations, scale_duration, shift
+from vaultgraph.cypher.durations import Duration, add_durations, scale_duration
 from vaultgraph.cypher.entities import (
     labels_of,
     node_properties,
@@ -23,6 +23,8 @@ from vaultgraph.cypher.entities import (
     table_of,
 )
 from vaultgraph.cypher.regex import matches_one
+from vaultgraph.cypher.temporals import Moment, Temporal, moment_text
+from vaultgraph.cypher.time_arithmetic import shift
 from vaultgraph.cypher.values import (
     NodeRef,
     Refusal,
@@ -58,8 +60,8 @@ def text_of(value: object) -> str:
             return str(value)
         case float():
             return _float_text(value)
-        case date():
-            return value.isoformat().replace("+00:00", "Z")
+        case date() | Temporal():
+            return moment_text(value)
         case Duration():
             return str(value)
         case _:
@@ -81,9 +83,9 @@ def add(left: object, right: object) -> object:
         except Refusal:
             raise _unfit("+", left, right) from None
         return _joined(*parts)
-    if isinstance(right, Duration) and isinstance(left, date | Duration):
+    if isinstance(right, Duration) and isinstance(left, date | Temporal | Duration):
         return _moved(left, right, 1)
-    if isinstance(left, Duration) and isinstance(right, date):
+    if isinstance(left, Duration) and isinstance(right, date | Temporal):
         return _moved(right, left, 1)
     raise _unfit("+", left, right)
 
@@ -94,10 +96,12 @@ def subtract(left: object, right: object) -> object:
         return None
     if is_number(left) and is_number(right):
         return _checked(left - right, "-")
-    if isinstance(right, Duration) and isinstance(left, date | Duration):
+    if isinstance(right, Duration) and isinstance(left, date | Temporal | Duration):
         return _moved(left, right, -1)
-    if isinstance(left, date) and isinstance(right, date):
-        raise Refusal("- does not work on two dates. Use duration.between(from, to) or duration.inDays(from, to).")
+    if isinstance(left, date | Temporal) and isinstance(right, date | Temporal):
+        raise Refusal(
+            "- does not work on two dates or times. Use duration.between(from, to) or duration.inDays(from, to)."
+        )
     raise _unfit("-", left, right)
 
 
@@ -119,7 +123,7 @@ def divide(left: object, right: object) -> object:
     if left is None or right is None:
         return None
     if isinstance(left, Duration) and is_number(right) and right:
-        return _scaled(left, 1 / right)
+        return _scaled(left, 1, right)
     if not is_number(left) or not is_number(right):
         raise _unfit("/", left, right)
     if isinstance(left, int) and isinstance(right, int):
@@ -299,7 +303,7 @@ def property_of(subject: object, key: str, graph: Graph) -> object:
             return node_property(graph, subject.id, key)
         case RelationshipRef():
             return relationship_property(graph, subject.id, key)
-        case date() | Duration():
+        case date() | Temporal() | Duration():
             return component(subject, key)
         case _:
             if is_map(subject):
@@ -341,20 +345,20 @@ def _joined(left: _Joined, right: _Joined) -> _Joined:
     return left + right
 
 
-def _scaled(value: Duration, factor: float) -> Duration:
+def _scaled(value: Duration, factor: float, divisor: float = 1) -> Duration:
     try:
-        return scale_duration(value, factor)
+        return scale_duration(value, factor, divisor)
     except OverflowError:
-        raise Refusal("A duration can only be scaled by a finite number.") from None
+        raise Refusal("A duration can only be scaled by a finite number, and to 18 digits.") from None
 
 
-def _moved(moment: date | Duration, by: Duration, sign: int) -> object:
-    if isinstance(moment, Duration):
-        return add_durations(moment, by, sign)
+def _moved(moment: Moment | Duration, by: Duration, sign: int) -> object:
     try:
+        if isinstance(moment, Duration):
+            return add_durations(moment, by, sign)
         return shift(moment, by, sign)
     except (OverflowError, ValueError):
-        raise Refusal("The date leaves the years 1 … 9999.") from None
+        raise Refusal("The result leaves the years ±999,999,999, or is a duration of more than 18 digits.") from None
 
 
 def _checked(value: float, operator: str) -> int | float:

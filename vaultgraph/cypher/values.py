@@ -1,21 +1,39 @@
 """Values of a query: graph values, equality, comparison, order and grouping across types.
 
 Read by every part of execute/ and by cypher/result. Inside the engine nodes, relationships and paths travel as
-references (an id of one graph generation); `materialize` turns them into the public values. Plain values are None,
-bool, int, float, str, date, datetime (naive: local; aware: UTC), Duration, list and dict.
+references (an id of one graph generation); `materialize` turns them into the public values: Node, Relationship, Path.
+
+Plain values, inside the engine and in answers, are None, bool, int, float, str, list, dict, Duration and moments:
+
+    DATE            date; FarDate outside the years 1 … 9999
+    LOCAL TIME      LocalTime
+    ZONED TIME      Time
+    LOCAL DATETIME  datetime without tzinfo; LocalDateTime with nanoseconds or in a far year
+    ZONED DATETIME  datetime in UTC; ZonedDateTime at an offset, in a named zone, with nanoseconds or in a far year
+
+The classes are those of cypher/temporals and cypher/durations; ``str()`` of one is its ISO 8601 text. Two zoned values
+of one instant are equal, and one in DISTINCT and grouping, whatever their zones.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from types import MappingProxyType
-from typing import Any, Final, TypeGuard, cast
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 
 from vaultgraph.cypher.durations import Duration, average_nanoseconds
 from vaultgraph.cypher.entities import ends_of, labels_of, node_properties, relationship_properties, table_of
+from vaultgraph.cypher.temporals import (
+    FarDate,
+    LocalDateTime,
+    LocalTime,
+    Temporal,
+    Time,
+    ZonedDateTime,
+)
 from vaultgraph.graph.graph import Graph
 
 
@@ -102,7 +120,14 @@ def equals(left: object, right: object) -> bool | None:
         return _equal_maps(left, right)
     if is_number(left):
         return is_number(right) and left == right
-    return type(left) is type(right) and left == right
+    return left == right if type(left) is type(right) else _are_alike_moments(left, right) and left == right
+
+
+def _are_alike_moments(left: object, right: object) -> bool:
+    """Whether both are moments of one type of queries, in whatever classes."""
+    return (
+        isinstance(left, date | Temporal) and isinstance(right, date | Temporal) and type_name(left) == type_name(right)
+    )
 
 
 def three_way(left: object, right: object) -> int | None:
@@ -113,11 +138,10 @@ def three_way(left: object, right: object) -> int | None:
         return (left > right) - (left < right)
     if is_list(left) and is_list(right):
         return _compare_lists(left, right)
-    if type(left) is not type(right) or not isinstance(left, str | bool | date):
-        return None
-    if isinstance(left, datetime) and (left.tzinfo is None) is not (right.tzinfo is None):  # type: ignore[union-attr]
-        return None
-    return (left > right) - (left < right)  # type: ignore[operator]
+    is_alike = type(left) is type(right) and isinstance(left, str | bool | date | Temporal)
+    if not is_alike or isinstance(left, datetime):
+        is_alike = _are_alike_moments(left, right)
+    return (left > right) - (left < right) if is_alike else None  # type: ignore[operator]
 
 
 def compare(operator: str, left: object, right: object) -> bool | None:
@@ -152,7 +176,7 @@ _ORDER_TESTS: Final[Mapping[str, Callable[[int], bool]]] = MappingProxyType(
 
 def order_key(value: object) -> tuple[Any, ...]:
     """A key that sorts any values ascending: maps, nodes, relationships, lists, paths, datetimes, local datetimes,
-    dates, durations, strings, booleans, numbers, NaN, null. 1 and 1.0 are the same."""
+    dates, times, local times, durations, strings, booleans, numbers, NaN, null. 1 and 1.0 are the same."""
     if is_map(value):
         entries = sorted(value.items(), key=lambda entry: entry[0])
         return (1, tuple(key for key, _ in entries), tuple(order_key(cell) for _, cell in entries))
@@ -160,13 +184,13 @@ def order_key(value: object) -> tuple[Any, ...]:
         return (4, tuple(order_key(item) for item in value))
     match value:
         case None:
-            return (14,)
+            return (16,)
         case bool():
-            return (11, value)
+            return (13, value)
         case int() | float():
-            return (13,) if value != value else (12, value)
+            return (15,) if value != value else (14, value)
         case str():
-            return (10, value)
+            return (12, value)
         case NodeRef() | Node():
             return (2, value.id)
         case RelationshipRef() | Relationship():
@@ -177,10 +201,18 @@ def order_key(value: object) -> tuple[Any, ...]:
             return (5, tuple(node.id for node in value.nodes), tuple(one.id for one in value.relationships))
         case datetime():
             return (6 if value.tzinfo is not None else 7, value)
-        case date():
+        case ZonedDateTime():
+            return (6, value)
+        case LocalDateTime():
+            return (7, value)
+        case date() | FarDate():
             return (8, value)
+        case Time():
+            return (9, value)
+        case LocalTime():
+            return (10, value)
         case Duration():
-            return (9, average_nanoseconds(value), value.months, value.days)
+            return (11, average_nanoseconds(value), value.months, value.days)
         case _:
             raise TypeError(f"not a query value: {type(value).__name__}")
 
@@ -230,58 +262,14 @@ _TYPE_NAMES: Final[Mapping[type, str]] = MappingProxyType(
         PathRef: "PATH",
         Path: "PATH",
         date: "DATE",
+        FarDate: "DATE",
+        LocalTime: "LOCAL TIME",
+        Time: "ZONED TIME",
+        LocalDateTime: "LOCAL DATETIME",
+        ZonedDateTime: "ZONED DATETIME",
         Duration: "DURATION",
     }
 )
-
-
-def engine_value(value: object) -> object:
-    """A value from outside as the engine has it: tuples become lists, datetimes with a zone UTC, public nodes,
-    relationships and paths references.
-
-    Raises:
-        Refusal: an integer beyond 64 bits, a text with half a surrogate pair, a map key that is no text, or a type no
-            query has.
-    """
-    match value:
-        case bool() | float() | None | Duration() | NodeRef() | RelationshipRef() | PathRef():
-            return value
-        case str():
-            return _engine_text(value)
-        case int():
-            if not -(2**63) <= value < 2**63:
-                raise Refusal("an integer is beyond 64 bits.")
-            return value
-        case datetime():
-            return value if value.tzinfo is None else value.astimezone(UTC)
-        case date():
-            return value
-        case Node() | Relationship() | Path():
-            return group_key(value)
-        case _ if isinstance(value, list | tuple):
-            return [engine_value(item) for item in cast("Sequence[object]", value)]
-        case _ if isinstance(value, dict):
-            return _engine_map(cast("dict[object, object]", value))
-        case _:
-            raise Refusal(f"{type(value).__name__} is no type of query values.")
-
-
-def _engine_text(text: str) -> str:
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise Refusal("a text holds half of a surrogate pair, which is no character.") from None
-    return text
-
-
-def _engine_map(value: dict[object, object]) -> dict[str, object]:
-    made: dict[str, object] = {}
-    for key, item in value.items():
-        if not isinstance(key, str):
-            raise Refusal(f"a map key must be STRING, not {type_name(key)}.")
-        made[_engine_text(key)] = engine_value(item)
-    return made
 
 
 def materialize(value: object, graph: Graph) -> object:

@@ -26,6 +26,13 @@ KIND_NAMES: Final = {
     ValueKind.UTC_DATETIME: "ZONED DATETIME",
     ValueKind.EMPTY_LIST: "LIST",
     ValueKind.JSON: "LIST",
+    ValueKind.TIME: "ZONED TIME",
+    ValueKind.LOCAL_TIME: "LOCAL TIME",
+    ValueKind.ZONED_DATETIME: "ZONED DATETIME",
+    ValueKind.LOCAL_DATETIME_NS: "LOCAL DATETIME",
+    ValueKind.DURATION: "DURATION",
+    ValueKind.LIST: "LIST",
+    ValueKind.FAR_DATE: "DATE",
 }
 """The Cypher name of the type of a cell in a VARIANT segment."""
 _DTYPES: Final = (
@@ -86,7 +93,7 @@ class Schema:
         if label not in self.labels:
             return ()
         if label not in self._properties:
-            self._properties[label] = _facts(self._graph.node_columns, ranges_of_label(self._graph, label))
+            self._properties[label] = facts_of(self._graph.node_columns, ranges_of_label(self._graph, label))
         return self._properties[label]
 
     def properties_of_type(self, type_name: str) -> tuple[PropertyFacts, ...]:
@@ -94,7 +101,7 @@ class Schema:
         table = self._graph.relationships.get(type_name)
         if table is None:
             return ()
-        return _facts(table.columns, [(0, len(table.sources))])
+        return facts_of(table.columns, [(0, len(table.sources))])
 
     def endpoints(self, type_name: str) -> tuple[Endpoints, ...]:
         """From which labels to which a type leads, most first; empty for an unknown one."""
@@ -131,7 +138,7 @@ def _inner(dtype: pl.List) -> pl.DataType:
     return pl.Series(dtype=dtype.inner).dtype  # a class becomes an instance
 
 
-def _facts(columns: Mapping[str, Column], ranges: list[tuple[int, int]]) -> tuple[PropertyFacts, ...]:
+def facts_of(columns: Mapping[str, Column], ranges: list[tuple[int, int]]) -> tuple[PropertyFacts, ...]:
     """The properties that some id in ``ranges`` has, sorted by key."""
     total = sum(stop - first for first, stop in ranges)
     found: list[PropertyFacts] = []

@@ -16,6 +16,7 @@ from vaultgraph.errors import CorruptKglError
 from vaultgraph.graph.columns import VARIANT, Column, Segment
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.repeated_columns import NO_ROW, OF_NOTES, OF_PIECES, Repeated, repeated_notes, repeated_pieces
+from vaultgraph.graph.stored_times import stored_times_fault
 from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
 from vaultgraph.kgl.reader import KglFile
 from vaultgraph.kgl.writer import Piece
@@ -193,7 +194,7 @@ def variant_fault(kinds: pl.Series, numbers: pl.Series, texts: pl.Series) -> str
                 json.loads(text)
     except (ValueError, RecursionError):
         return "has a cell that is not JSON"
-    return None
+    return stored_times_fault(kinds, texts)
 
 
 def _fault_of(pool: pl.Series) -> str | None:

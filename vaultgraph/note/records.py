@@ -35,6 +35,7 @@ class ValueKind(IntEnum):
     LOCAL_DATETIME_NS = 13
     DURATION = 14
     LIST = 15  # of such values: a JSON array of [kind, text], plain values as JSON
+    FAR_DATE = 16  # outside the years 1 … 9999
 
 
 class LinkSyntax(IntEnum):

@@ -16,6 +16,7 @@ import polars as pl
 from vaultgraph.cypher.execute.bindings import NodeColumn, RelationshipColumn, ValueColumn
 from vaultgraph.cypher.execute.fetch import from_constant
 from vaultgraph.cypher.execute.operand import Constant, Operand
+from vaultgraph.cypher.temporals import ZonedDateTime, utc_value
 
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -35,8 +36,15 @@ _COMPARE: Final[Mapping[str, Comparing]] = MappingProxyType(
 
 
 def series_of(operand: Operand) -> pl.Series | None:
-    """The operand as a Series (a constant as one of length 1), None where it is not typed."""
-    column = from_constant(operand.value, 1) if isinstance(operand, Constant) else operand
+    """The operand as a Series (a constant as one of length 1), None where it is not typed.
+
+    A datetime in another zone comes as the same instant in UTC: to whatever works on columns they are equal.
+    """
+    if isinstance(operand, Constant):
+        value = operand.value
+        column = from_constant((utc_value(value) or value) if isinstance(value, ZonedDateTime) else value, 1)
+    else:
+        column = operand
     return column.series if isinstance(column, ValueColumn) else None
 
 

@@ -15,6 +15,7 @@ from vaultgraph.cypher.execute.fetch import column_values, from_values
 from vaultgraph.cypher.execute.properties import has_labels
 from vaultgraph.cypher.execute.rows import bytes_of, watched
 from vaultgraph.cypher.execute.variables import variables_of
+from vaultgraph.cypher.incoming import engine_value
 from vaultgraph.cypher.syntax import (
     Binary,
     Case,
@@ -58,7 +59,6 @@ from vaultgraph.cypher.values import (
     Refusal,
     RelationshipRef,
     compare,
-    engine_value,
     equals,
     is_list,
     type_name,

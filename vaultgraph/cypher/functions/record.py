@@ -65,9 +65,9 @@ def function(
     match = _SIGNATURE.fullmatch(signature)
     if match is None:
         raise ValueError(f"not a signature: {signature}")
-    parameters = tuple(_parameter(part) for part in match[2].split(", ") if part)
-    least = sum(not parameter.optional for parameter in parameters)
-    repeated = any(parameter.repeated for parameter in parameters)
+    parameters = tuple(parameter(part) for part in match[2].split(", ") if part)
+    least = sum(not one.optional for one in parameters)
+    repeated = any(one.repeated for one in parameters)
     return Function(
         name=match[1],
         signature=signature,
@@ -82,7 +82,8 @@ def function(
     )
 
 
-def _parameter(text: str) -> Parameter:
+def parameter(text: str) -> Parameter:
+    """A parameter as a signature writes it, ``name? :: TYPE | TYPE``."""
     name, _, types = text.partition(" :: ")
     accepted: set[str] = set()
     for part in types.split(" | "):
@@ -94,6 +95,6 @@ def _parameter(text: str) -> Parameter:
 _TYPES: Final[dict[str, set[str]]] = {
     "NUMBER": {"INTEGER", "FLOAT"},
     "DATETIME": {"LOCAL DATETIME", "ZONED DATETIME"},
-    "TEMPORAL": {"DATE", "LOCAL DATETIME", "ZONED DATETIME"},
+    "TEMPORAL": {"DATE", "LOCAL TIME", "ZONED TIME", "LOCAL DATETIME", "ZONED DATETIME"},
     "LIST<ANY>": {"LIST"},
 }

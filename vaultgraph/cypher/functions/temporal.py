@@ -1,7 +1,8 @@
-"""Functions of dates, datetimes and durations, and the clock of the query.
+"""Functions that make, cut and measure moments and durations, and the clock of the query.
 
-Every function that asks for the time gets the same one throughout a query (Context.now). Making and cutting moments is
-cypher/moments' work, durations cypher/durations'. Part of the table in functions/registry.
+Every function that asks for the time gets the same one throughout a query (Context.now), but for those called
+``realtime``. Making and cutting is the work of cypher/moments and cypher/temporal_text, arithmetic that of
+cypher/time_arithmetic. Part of the table in functions/registry.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,59 +11,157 @@ from typing import Final
 
 import polars as pl
 
-from vaultgraph.cypher.durations import Duration, duration_of_parts, make_duration, parse_duration, shift
+from vaultgraph.cypher import moments, temporal_text, time_arithmetic
+from vaultgraph.cypher.durations import Duration, duration_of_parts, parse_duration
 from vaultgraph.cypher.execute.bindings import BoundColumn, ValueColumn
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.operand import Operand
 from vaultgraph.cypher.functions.record import Function, function
-from vaultgraph.cypher.moments import (
-    date_of_fields,
-    midnight,
-    moment_of_fields,
-    parse_date,
-    parse_moment,
-    to_utc,
-    truncated,
+from vaultgraph.cypher.temporals import (
+    LocalTime,
+    Moment,
+    Parts,
+    Temporal,
+    Time,
+    date_value,
+    instant_of,
+    local_value,
+    parts_of,
+    zoned_at,
+    zoned_in,
 )
 from vaultgraph.cypher.values import Refusal, is_map, is_number, type_name
+from vaultgraph.cypher.zones import SECOND
 
-_MICROSECOND: Final = timedelta(microseconds=1)
-_DAY: Final = timedelta(days=1)
+_Make = Callable[..., Moment | None]
 
-
-def _local_now(context: Context) -> datetime:
-    return context.now.replace(tzinfo=None)
-
-
-def _date(context: Context, *given: object) -> date | None:
-    if not given:
-        return context.now.date()
-    value = given[0]
-    if isinstance(value, str):
-        return parse_date(value)
-    if isinstance(value, datetime):
-        return value.date()
-    if isinstance(value, date):
-        return value
-    return date_of_fields(value) if is_map(value) else None
+_MILLISECOND: Final = 1_000_000
+_NAMES: Final[tuple[tuple[str, str], ...]] = (
+    ("date", "DATE"),
+    ("localtime", "LOCAL TIME"),
+    ("time", "ZONED TIME"),
+    ("localdatetime", "LOCAL DATETIME"),
+    ("datetime", "ZONED DATETIME"),
+)
+_CLOCKS: Final = ("transaction", "statement", "realtime")
 
 
-def _moment(value: object) -> datetime | None:
-    if isinstance(value, str):
-        return parse_moment(value)
-    if isinstance(value, date):
-        return midnight(value)
-    return moment_of_fields(value) if is_map(value) else None
+def _today(context: Context) -> int:
+    return context.now.toordinal() - date(1970, 1, 1).toordinal()
 
 
-def _datetime(context: Context, *given: object) -> datetime | None:
-    moment = _moment(given[0]) if given else context.now
-    return None if moment is None else to_utc(moment)
+def _of_parts(kind: str, parts: Parts) -> Moment | None:
+    """The moment of one type that has what ``parts`` have; None where they lack its day or its time."""
+    day, nanoseconds = parts.day, parts.nanoseconds or 0
+    if kind in ("LOCAL TIME", "ZONED TIME"):
+        if parts.nanoseconds is None:
+            return None
+        return LocalTime(nanoseconds) if kind == "LOCAL TIME" else Time(nanoseconds, parts.offset or 0)
+    if day is None:
+        return None
+    if kind == "DATE":
+        return date_value(day)
+    if kind == "LOCAL DATETIME":
+        return local_value(day, nanoseconds)
+    place = parts.zone if parts.zone is not None else (parts.offset or 0)
+    return zoned_in(day, nanoseconds, place, parts.offset)
 
 
-def _localdatetime(context: Context, *given: object) -> datetime | None:
-    moment = _moment(given[0]) if given else context.now
-    return None if moment is None else moment.replace(tzinfo=None)
+def _of_text(kind: str, text: str, context: Context) -> Moment | None:
+    match kind:
+        case "DATE":
+            return temporal_text.read_date(text)
+        case "LOCAL TIME":
+            return temporal_text.read_local_time(text)
+        case "ZONED TIME":
+            return temporal_text.read_time(text, _today(context))
+        case "LOCAL DATETIME":
+            return temporal_text.read_local_datetime(text)
+        case _:
+            return temporal_text.read_datetime(text)
+
+
+def _of_fields(kind: str, fields: moments.Fields, context: Context, base: Parts | None = None) -> Moment:
+    match kind:
+        case "DATE":
+            return moments.date_of_fields(fields, base)
+        case "LOCAL TIME":
+            return moments.local_time_of_fields(fields, base)
+        case "ZONED TIME":
+            return moments.time_of_fields(fields, _today(context), base)
+        case "LOCAL DATETIME":
+            return moments.local_datetime_of_fields(fields, base)
+        case _:
+            return moments.datetime_of_fields(fields, base)
+
+
+def _now(kind: str, now: datetime, zone: object = None) -> Moment | None:
+    """The time in ``zone``; without one zoned values are in UTC, the others as the clock on the wall shows them."""
+    if zone is None:
+        return _of_parts(kind, parts_of(now.astimezone(UTC) if kind.startswith("ZONED") else now))
+    return _of_parts(kind, parts_of(zoned_at(instant_of(parts_of(now)), moments.place_of(zone))))
+
+
+def _maker(kind: str) -> _Make:
+    def make(context: Context, *given: object) -> Moment | None:
+        if not given:
+            return _now(kind, context.now)
+        value = given[0]
+        if isinstance(value, str):
+            return _of_text(kind, value, context)
+        if isinstance(value, date | Temporal):
+            made = _of_parts(kind, parts_of(value))
+            if made is None:
+                raise Refusal(f"{type_name(value)} has no part that {kind} is made of.")
+            return made
+        return _of_fields(kind, value, context) if is_map(value) else None
+
+    return make
+
+
+def _clock(kind: str, name: str) -> _Make:
+    def tell(context: Context, zone: object = None) -> Moment | None:
+        return _now(kind, datetime.now().astimezone() if name == "realtime" else context.now, zone)
+
+    return tell
+
+
+def _cutter(kind: str) -> _Make:
+    def cut(
+        context: Context, unit: str, value: Moment | None = None, fields: moments.Fields | None = None
+    ) -> Moment | None:
+        parts = parts_of(context.now.replace(tzinfo=None) if value is None else value)
+        if kind == "DATE":
+            parts = Parts(parts.day)
+        elif kind.endswith("DATETIME") and parts.nanoseconds is None:
+            parts = Parts(parts.day, 0)
+        if kind.startswith("LOCAL"):
+            parts = Parts(parts.day, parts.nanoseconds)
+        found = moments.truncated(parts, unit, kind)
+        if not fields:
+            made = _of_parts(kind, found)
+            if made is None:
+                raise Refusal(f"{type_name(value)} has no part that {kind} is made of.")
+            return made
+        given, base = moments.refined(fields, found, unit)
+        return _of_fields(kind, given, context, base)
+
+    return cut
+
+
+def _from_epoch(seconds: int, nanoseconds: int) -> Moment:
+    return _instant(seconds * SECOND + nanoseconds)
+
+
+def _from_epoch_millis(milliseconds: int) -> Moment:
+    return _instant(milliseconds * _MILLISECOND)
+
+
+def _instant(nanoseconds: int) -> Moment:
+    try:
+        return zoned_at(nanoseconds, 0)
+    except OverflowError:
+        raise Refusal("The datetime leaves the years -999,999,999 … 999,999,999.") from None
 
 
 def _timestamp(context: Context) -> int:
@@ -88,68 +187,21 @@ def _duration(value: object) -> Duration:
     try:
         return duration_of_parts(parts)
     except OverflowError:
-        raise Refusal("duration() needs finite amounts.") from None
+        raise Refusal("duration() needs finite amounts of up to 18 digits.") from None
     except KeyError as unknown:
         raise Refusal(
             f"duration() has no unit {unknown.args[0]}. Units are plural: years, months, weeks, days, hours, …"
         ) from None
 
 
-_Fields = dict[str, object]
+def _measure(work: Callable[[Moment, Moment], Duration]) -> Callable[[Moment, Moment], Duration]:
+    def run(start: Moment, end: Moment) -> Duration:
+        try:
+            return work(start, end)
+        except OverflowError:
+            raise Refusal("A zone moves one of the two beyond the years -999,999,999 … 999,999,999.") from None
 
-
-def _truncate_date(context: Context, unit: str, value: date | None = None, fields: _Fields | None = None) -> date:
-    day = context.now.date() if value is None else value
-    cut = truncated(day.date() if isinstance(day, datetime) else day, unit)
-    return date_of_fields({"date": cut, **fields}) if fields else cut
-
-
-def _truncate_datetime(context: Context, unit: str, value: date | None = None, fields: _Fields | None = None) -> date:
-    cut = truncated(to_utc(context.now if value is None else midnight(value)), unit)
-    return to_utc(moment_of_fields({"datetime": cut, **fields})) if fields else cut
-
-
-def _truncate_local(context: Context, unit: str, value: date | None = None, fields: _Fields | None = None) -> date:
-    moment = _local_now(context) if value is None else midnight(value)
-    cut = truncated(moment.replace(tzinfo=None), unit)
-    return moment_of_fields({"datetime": cut, **fields}).replace(tzinfo=None) if fields else cut
-
-
-def _comparable(start: date, end: date) -> tuple[datetime, datetime]:
-    """Both as datetimes without a zone, in UTC where they have one."""
-    return midnight(start).replace(tzinfo=None), midnight(end).replace(tzinfo=None)
-
-
-def _months_between(start: datetime, end: datetime) -> int:
-    """Whole months from ``start`` towards ``end``, never past it."""
-    months = (end.year - start.year) * 12 + end.month - start.month
-    moved = shift(start, Duration(months=months))
-    if end >= start:
-        return months - 1 if moved > end else months
-    return months + 1 if moved < end else months
-
-
-def _between(start: date, end: date) -> Duration:
-    first, last = _comparable(start, end)
-    months = _months_between(first, last)
-    rest = last - midnight(shift(first, Duration(months=months)))
-    days = rest // _DAY if rest >= timedelta(0) else -(-rest // _DAY)
-    return make_duration(months, days, nanoseconds=(rest - days * _DAY) // _MICROSECOND * 1000)
-
-
-def _in_months(start: date, end: date) -> Duration:
-    return Duration(months=_months_between(*_comparable(start, end)))
-
-
-def _in_days(start: date, end: date) -> Duration:
-    first, last = _comparable(start, end)
-    rest = last - first
-    return Duration(days=rest // _DAY if rest >= timedelta(0) else -(-rest // _DAY))
-
-
-def _in_seconds(start: date, end: date) -> Duration:
-    first, last = _comparable(start, end)
-    return make_duration(nanoseconds=(last - first) // _MICROSECOND * 1000)
+    return run
 
 
 def _date_kernel(arguments: Sequence[Operand], _context: Context) -> BoundColumn | None:
@@ -162,36 +214,40 @@ def _date_kernel(arguments: Sequence[Operand], _context: Context) -> BoundColumn
             return None
 
 
+def _making() -> list[Function]:
+    made: list[Function] = []
+    for name, kind in _NAMES:
+        kernel = _date_kernel if name == "date" else None
+        signature = f"{name}(value? :: STRING | MAP | TEMPORAL) :: {kind}"
+        made.append(function(signature, _maker(kind), kernel, takes_context=True))
+        signature = f"{name}.truncate(unit :: STRING, value? :: TEMPORAL, fields? :: MAP) :: {kind}"
+        made.append(function(signature, _cutter(kind), takes_context=True))
+        for clock in _CLOCKS:
+            signature = f"{name}.{clock}(timezone? :: STRING) :: {kind}"
+            is_volatile = clock == "realtime"
+            made.append(function(signature, _clock(kind, clock), takes_context=True, is_volatile=is_volatile))
+    return made
+
+
 def functions() -> tuple[Function, ...]:
     """The functions of this family."""
-    pairs: tuple[tuple[str, Callable[[date, date], Duration]], ...] = (
-        ("between", _between),
-        ("inMonths", _in_months),
-        ("inDays", _in_days),
-        ("inSeconds", _in_seconds),
+    measures: tuple[tuple[str, Callable[[Moment, Moment], Duration]], ...] = (
+        ("between", time_arithmetic.between),
+        ("inMonths", time_arithmetic.in_months),
+        ("inDays", time_arithmetic.in_days),
+        ("inSeconds", time_arithmetic.in_seconds),
     )
-    cuts: tuple[tuple[str, str, Callable[..., date]], ...] = (
-        ("date", "DATE", _truncate_date),
-        ("datetime", "ZONED DATETIME", _truncate_datetime),
-        ("localdatetime", "LOCAL DATETIME", _truncate_local),
-    )
-    moment = "value? :: STRING | MAP | DATE | DATETIME"
     return (
-        function(f"date({moment}) :: DATE", _date, _date_kernel, takes_context=True),
-        function(f"datetime({moment}) :: ZONED DATETIME", _datetime, takes_context=True),
-        function(f"localdatetime({moment}) :: LOCAL DATETIME", _localdatetime, takes_context=True),
+        *_making(),
+        function(
+            "datetime.fromepoch(seconds :: INTEGER, nanoseconds :: INTEGER) :: ZONED DATETIME",
+            _from_epoch,
+        ),
+        function("datetime.fromepochmillis(milliseconds :: INTEGER) :: ZONED DATETIME", _from_epoch_millis),
         function("timestamp() :: INTEGER", _timestamp, takes_context=True),
         function("duration(value :: STRING | MAP | DURATION) :: DURATION", _duration),
         *(
-            function(
-                f"{name}.truncate(unit :: STRING, value? :: DATE | DATETIME, fields? :: MAP) :: {kind}",
-                work,
-                takes_context=True,
-            )
-            for name, kind, work in cuts
-        ),
-        *(
-            function(f"duration.{name}(from :: DATE | DATETIME, to :: DATE | DATETIME) :: DURATION", work)
-            for name, work in pairs
+            function(f"duration.{name}(from :: TEMPORAL, to :: TEMPORAL) :: DURATION", _measure(work))
+            for name, work in measures
         ),
     )
