@@ -1,17 +1,22 @@
 """Nodes and relationships that no note states become notes, keys and tables."""
 
+import json
 from datetime import date, datetime
 
+import polars as pl
 import pytest
 import yaml
 
 from vaultgraph.errors import ExportError
+from vaultgraph.export.columns import json_texts
 from vaultgraph.export.owned import check_out, write_plan
 from vaultgraph.export.rules import profile_of, with_table_rules
 from vaultgraph.export.vault import Source, plan_vault
+from vaultgraph.graph.columns import VARIANT, Column, Segment
+from vaultgraph.graph.graph import Graph, NodeGroup
 from vaultgraph.graph.schema import schema_of
+from vaultgraph.note.records import ValueKind
 from vaultgraph.profile.settings import Profile
-from vaultgraph.vault.vault import open_vault
 
 NODES = [
     (("Person", "Note"), {"id": "Ada", "title": "Ada", "born": date(1815, 12, 10), "tags": ["maths", "poetry"]}),
@@ -77,13 +82,15 @@ def test_what_a_key_cannot_carry_is_reported(built):
 
 
 def test_relationships_with_a_heading_become_a_table_with_a_rule(built):
-    plan, _ = built(tables={"RECORDED_BY": "Recorded by (all)"})
+    plan, graph = built(tables={"RECORDED_BY": "Recorded by (all)"})
     note = plan.files["Person/Ada.md"].decode()
     assert "recorded_by" not in note
     assert note.endswith(
         "---\n\n## Recorded by (all)\n\n| note | how | since |\n| --- | --- | --- |\n"
         "| [[Person/Bo-b-]] | letter\\|post | 1840 |\n| [[Books/Notes]] |  |  |\n"
     )
+    assert schema_of(graph).relationship_types["RECORDED_BY"] == 2
+    assert "relationship-lost" not in plan.report()
     rules = yaml.safe_load(plan.files[".kglite/vault.yaml"])["structure"]["tables"]
     assert rules == [{"under_heading": r"^Recorded by \(all\)$", "edge": "RECORDED_BY", "edges": True}]
 
@@ -193,16 +200,38 @@ def test_a_rule_is_added_to_any_configuration(text):
     profile_of(changed)
 
 
-def test_an_exported_graph_answers_questions(built, tmp_path):
-    built()
-    with open_vault(tmp_path / "out", None) as vault:
-        rows = vault.run("MATCH (a:Person)-[:RECORDED_BY]->(b) RETURN a.title, b.title ORDER BY b.title", {})[0].rows
-    assert [tuple(row) for row in rows] == [("Ada", "Bob"), ("Ada", "Notes")]
-
-
 def test_a_note_that_would_not_be_read_is_reported_as_lost(built):
     plan, graph = built(
         [(("drafts", "Note"), {"id": "a", "title": "a"})], [], yaml="kglite_vault: 1\nskip_dirs: [drafts]\n"
     )
     assert graph.node_count == 0
     assert plan.report()["node-lost"]["examples"] == ["drafts/a.md  (Note:drafts)"]
+
+
+def test_times_and_durations_that_queries_made_are_written_as_text(plan_of_graph):
+    cells = [
+        (ValueKind.DURATION, "P1Y2M"),
+        (ValueKind.ZONED_DATETIME, "2026-05-01T09:30:00+02:00"),
+        (ValueKind.TIME, "09:30:00Z"),
+        (
+            ValueKind.LIST,
+            json.dumps([[ValueKind.DATE, "2026-05-01"], [ValueKind.JSON, "4"], [ValueKind.DURATION, "P1D"]]),
+        ),
+    ]
+    values = [{"kind": int(kind), "number": None, "real": None, "text": text} for kind, text in cells]
+    ids = pl.Series([str(number) for number in range(len(cells))])
+    graph = Graph(
+        len(cells),
+        (NodeGroup(("P", "Note"), 0, len(cells)),),
+        {"id": Column((Segment(0, ids),)), "v": Column((Segment(0, pl.Series(values, dtype=VARIANT)),))},
+        {},
+    )
+    plan = plan_of_graph(graph)
+    written = [plan.files[f"P/{number}.md"].decode() for number in range(len(cells))]
+    assert written == [
+        "---\nv: P1Y2M\n---\n",
+        "---\nv: 2026-05-01T07:30:00Z\n---\n",
+        "---\nv: 09:30:00Z\n---\n",
+        "---\nv:\n  - 2026-05-01\n  - 4\n  - P1D\n---\n",
+    ]
+    assert json.loads(json_texts(pl.Series(values, dtype=VARIANT))[3]) == ["2026-05-01", 4, "P1D"]

@@ -3,8 +3,10 @@
 import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from vaultgraph.export.compare import differences
@@ -13,6 +15,7 @@ from vaultgraph.export.plan import Plan
 from vaultgraph.export.vault import Source, plan_vault
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.store import load, save
+from vaultgraph.note.records import ValueKind
 from vaultgraph.vault.refresh import refresh
 
 HANDBOOK = Path(__file__).resolve().parents[2] / "fixtures" / "handbook"
@@ -167,3 +170,45 @@ def test_a_report_counts_all_and_shows_some():
     plan = Plan("vault", {}, [Loss("note-lost", str(number)) for number in range(50)])
     assert plan.report()["note-lost"]["count"] == 50
     assert len(plan.report()["note-lost"]["examples"]) == 20
+
+
+def test_inline_fields_stay_in_the_body(write, tmp_path, compared):
+    folder = write(
+        {
+            ".kglite/vaultgraph.yaml": "inline_fields: true\n",
+            "a.md": "---\nrating: 4\ntitle: Foo\n---\nrating:: 5\ntitle:: Bar\nmood:: [[b]]\n",
+            "b.md": "B\n",
+        }
+    )
+    plan = export(folder, tmp_path / "out")
+    assert plan.files["a.md"] == (folder / "a.md").read_bytes()
+    assert plan.report() == {}
+    assert compared(folder, tmp_path / "out").changed_nodes == []
+
+
+def test_parts_of_notes_come_from_the_text_again(write, tmp_path, compared):
+    folder = write(
+        {
+            ".kglite/vault.yaml": "kglite_vault: 1\nstructure:\n  sections: {}\n  chunks: {}\n  callouts: {}\n",
+            "a.md": "# One\nText\n\n> [!note] Mark\n> this\n\n## Two\n[[a#One]]\n",
+        }
+    )
+    plan = export(folder, tmp_path / "out")
+    assert plan.report() == {}
+    assert sorted(path for path in plan.files if path.endswith(".md")) == ["a.md"]
+    assert compared(folder, tmp_path / "out").lost_nodes == []
+
+
+def test_records_that_no_reader_made_do_no_harm(write, read, tmp_path):
+    source = read(write({"a.md": "---\nk: 1\nl: [x]\n---\nbody\n", "b.md": "---\nm: {n: 1}\n---\n"}))
+    records = source.records
+    notes = records.notes.with_columns(body_line=pl.lit(None, pl.Int32), title=pl.lit(None, pl.String))
+    for line in (None, -5, 2**31 - 1):
+        properties = records.properties.with_columns(
+            line=pl.lit(line, pl.Int32), text=pl.lit("x\n---\ny: [", pl.String)
+        )
+        for kind in ValueKind:
+            odd = properties.with_columns(kind=pl.lit(kind.value, pl.UInt8), number=pl.lit(20_000, pl.Int64))
+            plan = plan_vault(Source(replace(records, notes=notes, properties=odd), source.graph, {}))
+            assert sorted(plan.files) == ["a.md", "b.md"]
+            assert plan.files["a.md"].endswith(b"body\n")

@@ -98,8 +98,16 @@ def _variant_value(cell: Mapping[str, Any]) -> Any:
             from vaultgraph.export.scalars import moment_text  # noqa: PLC0415
 
             return moment_text(kind, cell["number"]).strip('"')
+        case ValueKind.LIST:
+            return [_loaded(text) if item == ValueKind.JSON else text for item, text in items_of(cell["text"])]
         case _:
-            return None
+            return cell["text"] if kind else None
+
+
+def items_of(text: str | None) -> list[tuple[int, str]]:
+    """Kind and text of each item of a LIST cell."""
+    found = _loaded(text)
+    return [(item[0], item[1]) for item in found] if isinstance(found, list) else []  # pyright: ignore[reportUnknownVariableType]
 
 
 def _loaded(text: str | None) -> Any:

@@ -13,17 +13,18 @@ from typing import Any, Final
 
 import polars as pl
 
-from vaultgraph.export.columns import plain_value, segment_values
+from vaultgraph.export.columns import items_of, plain_value, segment_values
 from vaultgraph.export.frontmatter import KeyCells, front_text
 from vaultgraph.export.notes import Additions, note_bytes
-from vaultgraph.export.scalars import Cell
+from vaultgraph.export.scalars import Cell, scalar_text
 from vaultgraph.files.walk import PRUNED_NAMES, fold
 from vaultgraph.graph.columns import VARIANT, Column
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.names import relationship_types
 from vaultgraph.graph.shared import TAG, TAGGED
-from vaultgraph.note.frontmatter import days_of
+from vaultgraph.note.frontmatter import DATE, DATETIME, TEXT, days_of, implicit_kind
 from vaultgraph.note.records import ValueKind
+from vaultgraph.note.values import native
 from vaultgraph.profile.settings import Profile
 
 DERIVED: Final = frozenset({"Folder", TAG})
@@ -125,8 +126,13 @@ def _value(column: Column, node: int) -> Any:
 
 
 def _from_variant(cell: dict[str, Any]) -> Any:
-    """A cell of its own kind; dates and date-times as the kind and number they are kept as."""
+    """A cell of its own kind; dates and date-times as the kind and number, or kind and text, they are kept as."""
     kind = cell["kind"]
+    if kind == ValueKind.LIST:
+        items = items_of(cell["text"])
+        return [json.loads(text) if item == ValueKind.JSON else (item, text) for item, text in items]
+    if kind is not None and kind > ValueKind.JSON:
+        return (kind, cell["text"])
     if kind in {ValueKind.DATE, ValueKind.LOCAL_DATETIME, ValueKind.UTC_DATETIME}:
         return (kind, cell["number"])
     return plain_value(cell) if kind else None
@@ -171,6 +177,10 @@ def _cell(ordinal: int, value: Any) -> Cell:
             return ordinal, kind, number, None, None
         case date():
             return ordinal, ValueKind.DATE, days_of(value.isoformat()), None, None
+        case tuple((int(kind), str(text))):
+            written = f"{text}Z" if kind == ValueKind.UTC_DATETIME else text
+            read = implicit_kind(written)
+            return ordinal, *native(read if read in {DATE, DATETIME} else TEXT, written)
         case tuple((int(kind), int(number))):  # before lists of two numbers
             return ordinal, kind, number, None, None
         case _:
@@ -233,5 +243,7 @@ def _line(cells: Sequence[str]) -> str:
 def _text(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, tuple):
+        return str(scalar_text(_cell(-1, value)))
     plain = plain_value(value)
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)

@@ -112,7 +112,8 @@ def _typed(dtype: object, value: pl.Expr) -> pl.Expr:
 
 def _variant(cell: pl.Expr) -> pl.Expr:
     kind = cell.struct.field("kind")
-    text = pl.lit(None, pl.String)
+    written = pl.format("{}:{}", kind, cell.struct.field("text"))  # the kinds that queries make
+    text = pl.when(kind > ValueKind.JSON.value).then(written)
     for code, (mark, name) in _VARIANT_MARKS.items():
         value = pl.concat_str(pl.lit(mark), cell.struct.field(name).cast(pl.String)) if name else pl.lit(mark)
         text = pl.when(kind == code).then(value).otherwise(text)

@@ -57,6 +57,7 @@ def written_notes(
         if path in copies:
             done.files[path] = copies[path]
         elif body is not None:
+            title, body_line = title or "", body_line or 1  # a made-up graph file may leave both out
             stated = _stated(cells.get(note, ()), body_line, path, done.losses)
             done.keys[path] = frozenset(entry.key for entry in stated)
             spellings = {"title": (title,), "name": (title,), "tags": tuple(tag for (tag,) in tags.get(note, ()))}
@@ -102,11 +103,15 @@ def _stated(rows: Sequence[tuple[Any, ...]], body_line: int, path: str, losses: 
     kept: list[KeyCells] = []
     seen: set[str] = set()
     inside = [(key, line or 0, tuple(cell)) for key, line, *cell in rows if (line or 0) < body_line]
+    in_body = {key for key, line, *_ in rows if (line or 0) >= body_line}
     for entry in stated_keys(inside):  # pyright: ignore[reportArgumentType] -- cells come as rows of a frame
         if entry.key in seen:
             losses.append(Loss("key-twice", f"{path}: {entry.key}"))
             continue
         seen.add(entry.key)
+        if entry.key in in_body and len(entry.cells) == 1:
+            # one value that the body's made a list of: as a value it counts as a title, a list would not
+            entry = KeyCells(entry.key, entry.line, [(-1, *entry.cells[0][1:])])
         kept.append(entry)
     return kept
 

@@ -245,8 +245,14 @@ def _write(plan: Plan, out: Path, judged: _Judged, final: bytes) -> None:
     manifest.parent.mkdir(parents=True, exist_ok=True)
     replace_file(manifest, [_manifest_bytes(plan, judged.present, judged.hashes)])
     for path in judged.changed:
-        (out / path).parent.mkdir(parents=True, exist_ok=True)
-        replace_file(out / path, pieces_of(plan.files[path]), is_flushed=False)
+        try:
+            (out / path).parent.mkdir(parents=True, exist_ok=True)
+            replace_file(out / path, pieces_of(plan.files[path]), is_flushed=False)
+        except OSError as reason:
+            raise ExportError(
+                f"{out / path}: cannot be written ({reason.strerror}). Export again when that is solved.",
+                {"paths": [path]},
+            ) from reason
     for path in judged.stale:
         (out / path).unlink(missing_ok=True)
     for folder in sorted({str(Path(path).parent) for path in judged.stale}, reverse=True):

@@ -48,6 +48,8 @@ def scalar_text(cell: Cell, *, in_flow: bool = False) -> str:
             return "[]"
         case ValueKind.JSON:
             return _JSON_ESCAPED.sub(lambda found: _escape(found[0]), text or "[]")
+        case _:  # what only queries make, as its text
+            return text_scalar(text or "", in_flow=in_flow)
 
 
 def text_scalar(text: str, *, in_flow: bool = False) -> str:
