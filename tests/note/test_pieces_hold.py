@@ -108,7 +108,8 @@ def test_chunks_hold_the_text_of_all_blocks_in_order_and_keep_to_the_limits(text
     chunks = read(text, everything(most)).pieces.filter(kind=PieceKind.CHUNK)
     found = "".join(chunks.filter(~pl.col("text").str.contains("<!--", literal=True))["text"].to_list())
     if "<!--" not in body:
-        assert "".join(found.split()) == expected
+        # a block id may stand alone below its block
+        assert "".join(found.split()).replace("^id", "") == expected.replace("^id", "")
     for chunk, block in chunks.select("text", "block").rows():
         assert chunk.strip("\n") == chunk
         assert block is not None or len(chunk) <= 6 * most

@@ -1,7 +1,7 @@
 """The chunks of one body: its leaf blocks packed in order up to the limits, never across a heading.
 
-What stands between blocks (comments, rules, reference definitions) is in no chunk. A block with a block id is a chunk
-of its own, whole; any other block over the limits is split at lines, then at words, then anywhere.
+What stands between blocks (comments, rules, reference definitions, block ids) is in no chunk. A block with a block id
+is a chunk of its own, whole; any other block over the limits is split at lines, then at words, then anywhere.
 """
 
 import re
@@ -56,7 +56,7 @@ class Limits(NamedTuple):
 
 
 def leaf_blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Block]:
-    """The leaf blocks at the top level in order; a block id alone in the paragraph below a block belongs to it."""
+    """The leaf blocks at the top level in order; a block id alone in the paragraph below a block names it."""
     held: Block | None = None
     # row loop: the top-level blocks of one body
     for position, token in enumerate(tokens):
@@ -66,8 +66,7 @@ def leaf_blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Block
         is_paragraph = token.type == "paragraph_open"
         lone = lone_id(tokens[position + 1].content) if is_paragraph else None
         if lone is not None and held is not None and held.block is None:
-            text = trimmed(lines[held.start : end])
-            held = held._replace(end=end, text=text, most_words=_most_words(text), block=lone)
+            held = held._replace(end=end, block=lone)
             continue
         if held is not None:
             yield held

@@ -145,8 +145,8 @@ def _add_chunks(found: NotePieces, tokens: Sequence[Token], lines: Sequence[str]
     for chunk in chunks_of(leaf_blocks(tokens, lines), found.outline, lines, limits):
         if not found.has_room(chunk.row):
             return
-        fragment = found.numbered(chunk.heading, "chunk")
-        if chunk.block is not None and found.fragments.is_free(f"#^{chunk.block}"):
+        fragment = found.numbered(chunk.heading, "chunk")  # counts those with a block id too
+        if chunk.block is not None:
             fragment = f"#^{chunk.block}"
         digest = hashlib.sha256(chunk.text.encode()).hexdigest()
         found.add(

@@ -63,10 +63,6 @@ class Fragments:
         self._given.add(name)
         return name
 
-    def is_free(self, fragment: str) -> bool:
-        """Whether nothing has this id yet."""
-        return fragment not in self._given
-
 
 def outline_of(headings: Sequence[Heading], size: int, fragments: Fragments) -> Outline:
     """The outline of a body of ``size`` lines; the ids of its sections are taken from ``fragments``."""
