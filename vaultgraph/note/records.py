@@ -84,7 +84,7 @@ PROPERTIES: Final = pl.Schema(
         "number": pl.Int64,  # INTEGER value, BOOLEAN 0/1, DATE days and *_DATETIME microseconds since 1970
         "real": pl.Float64,  # FLOAT value
         "text": pl.String,  # TEXT value; JSON: a map or list inside a list, as JSON text
-        "line": pl.Int32,  # 1-based line of the key in the file
+        "line": pl.Int32,  # 1-based line of the file: of the key, or of the inline field
     }
 )
 LINKS: Final = pl.Schema(
@@ -100,7 +100,7 @@ LINKS: Final = pl.Schema(
         "height": pl.Int32,
         "section": pl.String,  # text of the nearest heading above, of any level; null before the first
         "type": pl.String,  # an explicit UPPER_SNAKE link title; null otherwise
-        "property": pl.String,  # frontmatter key (FRONTMATTER only)
+        "property": pl.String,  # FRONTMATTER: the key; WIKILINK in the value of an inline field: the key of that
     }
 )
 TAGS: Final = pl.Schema(
