@@ -28,8 +28,11 @@ _ROWS: Final = pl.Schema(
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What differs, each a readable line. ``lines`` counts values of `line` that moved; ``lost`` and ``added`` nodes
-    and relationships, ``changed`` properties, ``given`` properties that only the other graph has."""
+    """What differs, each a readable line; ``lines`` counts values of `line` that moved.
+
+    ``lost`` and ``added`` nodes and relationships, ``changed`` properties, and ``given`` ones that only the other
+    graph has (of relationships: that none of their type has in the source).
+    """
 
     lost_nodes: list[str]
     added_nodes: list[str]
@@ -38,6 +41,7 @@ class Differences:
     lost_relationships: list[str]
     added_relationships: list[str]
     changed_relationships: list[str]
+    given_relationships: list[str]
     lines: int
 
 
@@ -52,7 +56,9 @@ def differences(source: Graph, other: Graph, paths: Mapping[int, str] | None = N
     is_same = known.equals(found)  # then ids mean the same nodes, and most columns are equal as they are
     equal = {kind for kind, table in source.relationships.items() if is_same and _is_equal(table, other, kind)}
     changed, given, node_lines = _changed_nodes(source, other, pairs, is_same=is_same)
-    lost, added, altered, lines = _relationships(_rows(source, known, equal), _rows(other, found, equal))
+    lost, added, altered, lines = _relationships(
+        _rows(source, known, equal, source), _rows(other, found, equal, source)
+    )
     return Differences(
         lost_nodes=_shown(known.filter(~known.is_in(found.implode()))),
         added_nodes=_shown(found.filter(~found.is_in(known.implode()))),
@@ -61,6 +67,12 @@ def differences(source: Graph, other: Graph, paths: Mapping[int, str] | None = N
         lost_relationships=lost,
         added_relationships=added,
         changed_relationships=altered,
+        given_relationships=[
+            f"{kind}: {key}"
+            for kind, table in other.relationships.items()
+            if kind in source.relationships
+            for key in sorted(table.columns.keys() - source.relationships[kind].columns.keys())
+        ],
         lines=node_lines + lines,
     )
 
@@ -81,7 +93,7 @@ def _changed_nodes(
         new = texts_of(columns[1], other.node_count, mark=mark).gather(pairs["other"])
         at = old.ne_missing(new)
         if key == LINE:
-            lines += int(at.sum())
+            lines += int((at & old.is_not_null()).sum())
             continue
         found += [f"{name}: {key}" for name in pairs["key"].filter(at & old.is_not_null())]
         if key not in _OF_FILES:
@@ -107,18 +119,26 @@ def _is_same_column(one: Column | None, other: Column | None) -> bool:
     return all(a.first == b.first and a.series.dtype == b.series.dtype and a.series.equals(b.series) for a, b in pairs)
 
 
-def _rows(graph: Graph, keys: pl.Series, equal: Collection[str]) -> pl.DataFrame:
-    """Every relationship of a type that is not in ``equal``: source, type, target, what it carries, its line."""
-    parts = [_table_rows(table, keys) for kind, table in graph.relationships.items() if kind not in equal]
+def _rows(graph: Graph, keys: pl.Series, equal: Collection[str], source: Graph) -> pl.DataFrame:
+    """Every relationship of a type that is not in ``equal``: source, type, target, what it carries, its line.
+
+    Properties that no relationship of the type has in ``source`` are left out.
+    """
+    wanted = {kind: set(table.columns) for kind, table in source.relationships.items()}
+    parts = [
+        _table_rows(table, keys, wanted.get(kind, set()))
+        for kind, table in graph.relationships.items()
+        if kind not in equal
+    ]
     return pl.concat([_ROWS.to_frame(), *parts])
 
 
-def _table_rows(table: RelationshipTable, keys: pl.Series) -> pl.DataFrame:
+def _table_rows(table: RelationshipTable, keys: pl.Series, wanted: Collection[str]) -> pl.DataFrame:
     count = len(table.sources)
     carried = [
         pl.concat_str(pl.lit(f"{key}="), texts_of(table.columns[key], count)).fill_null("")
         for key in sorted(table.columns)
-        if key != LINE
+        if key != LINE and key in wanted
     ]
     return pl.select(
         pl.repeat(table.type, count, dtype=pl.String).alias("type"),
@@ -140,7 +160,7 @@ def _relationships(old: pl.DataFrame, new: pl.DataFrame) -> tuple[list[str], lis
     added = only_new.join(only_old, on=ends, how="anti", maintain_order="left")
     altered = only_old.join(only_new, on=ends, how="semi", maintain_order="left")
     both = old.join(new, on=[*whole, "n"], how="inner")
-    moved = both.filter(pl.col("line").ne_missing(pl.col("line_right"))).height
+    moved = both.filter(pl.col("line").is_not_null() & pl.col("line").ne_missing(pl.col("line_right"))).height
     return (_arrows(lost), _arrows(added), _arrows(altered), moved)
 
 
@@ -162,6 +182,7 @@ def as_losses(found: Differences) -> Iterator[tuple[str, str]]:
         "relationship-lost": found.lost_relationships,
         "relationship-added": found.added_relationships,
         "relationship-property-differs": found.changed_relationships,
+        "relationship-property-added": found.given_relationships,
     }
     for kind, names in kinds.items():
         yield from ((kind, name) for name in names)
