@@ -26,7 +26,7 @@ from vaultgraph.note.patterns import (
 )
 from vaultgraph.note.segments import Segments
 
-MOST_BYTES: Final = 4096  # longer segments are scanned exactly: the alternation may look ahead to the end each time
+MOST_BYTES: Final = 4096  # longer segments with comments are scanned exactly: each opener may look ahead to the end
 
 _ESCAPE: Final = rf"\\{PUNCTUATION}"
 _LINK: Final = rf"!?\[{PLAIN_TEXT}\]{LINK_TAIL}"
@@ -80,7 +80,7 @@ def difficult(segments: Segments) -> pl.Series:
     """Which segments the column scan leaves to the exact one."""
     text = pl.col("text")
     found = segments.text.select(
-        long=text.str.len_bytes() > MOST_BYTES,
+        long=(text.str.len_bytes() > MOST_BYTES) & text.str.contains("<!--", literal=True),
         doubtful=text.str.contains(_DOUBTFUL),
         referring=pl.col("body").is_in(list(segments.references)) & text.str.contains("[", literal=True),
     )
