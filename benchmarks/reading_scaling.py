@@ -6,7 +6,7 @@
 Each input of the list below is a text repeated up to the size (in MB). Prints the processor's milliseconds of
 `read_notes` at each size and the factor of the last doubling; with --structure everything a profile can declare is read
 as well. A size is left out where the one before took too long. Exits with 1 if a time grows by more than --most-growth
-(times below 100 ms are not judged) or goes beyond --most-seconds.
+(times below 300 ms are not judged) or goes beyond --most-seconds.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from vaultgraph.profile.settings import (
 
 Generator = Callable[[int], str]
 MEGABYTE = 1_000_000
-LEAST_JUDGED_MS = 100
+LEAST_JUDGED_MS = 300
 
 
 def repeated(unit: str, before: str = "", after: str = "") -> Generator:

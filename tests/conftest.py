@@ -52,6 +52,14 @@ def odd_markdown() -> ModuleType:
     return _benchmark("odd_markdown")
 
 
+@pytest.fixture(scope="session")
+def reading_fuzz() -> ModuleType:
+    """Random notes under random names."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
+        return _benchmark("reading_fuzz")
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An empty folder to be a vault."""
