@@ -260,7 +260,7 @@ def _attached(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.rename({"display": "alt"})
     key = ["source", "target", "type", "section", "anchor", "alt", "width", "height"]
     grouped = rows.group_by(key, maintain_order=True).agg(
-        pl.col("line").min().cast(pl.Int64), pl.col("is_ambiguous").all()
+        pl.col("line").min().cast(pl.Int64), pl.len().cast(pl.Int64).alias("count"), pl.col("is_ambiguous").all()
     )
     return grouped.with_columns(
         pl.col("width", "height").cast(pl.Int64),

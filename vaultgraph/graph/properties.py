@@ -18,6 +18,7 @@ from vaultgraph.graph.graph import NodeGroup
 from vaultgraph.note.records import ValueKind
 
 GAP: Final = 4096  # ids without a cell after which a segment is cut; bounds the memory a rare property takes
+WIDEST: Final = 20_000_000  # cells of all properties: beyond it segments stay as narrow as they are
 LIST_OF: Final = 16  # code of a list cell: LIST_OF + the kind of its items
 VARIANT_CODE: Final = 255
 TEXT_LISTS: Final = ("aliases", "tags", "cssclasses")  # always lists of texts, however they are written
@@ -220,4 +221,5 @@ def _widened(firsts: Ids, lasts: Ids, keys: Ids, groups: tuple[NodeGroup, ...]) 
     # Two segments of one label (a long gap between them) meet where the later one starts.
     wide_lasts[:-1] = np.where(same, np.minimum(wide_lasts[:-1], firsts[1:]), wide_lasts[:-1])
     wide_firsts[1:] = np.where(same, np.maximum(wide_firsts[1:], wide_lasts[:-1]), wide_firsts[1:])
-    return wide_firsts, wide_lasts
+    is_small = int((wide_lasts - wide_firsts).sum()) <= WIDEST
+    return (wide_firsts, wide_lasts) if is_small else (firsts, lasts)

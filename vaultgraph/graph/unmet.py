@@ -35,7 +35,9 @@ def _unused(graph: Graph, profile: Profile) -> Iterator[tuple[str, str]]:
     for label, key in _lacking(graph, profile.indexes):
         yield "warning", f"indexes.{label}: no node with this label has the property '{key}'. Check the spelling."
     for label, key in _lacking(graph, {label: tuple(types) for label, types in profile.types.items()}):
-        yield "info", f"types.{label}.{key}: no node with this label has the property. Check the spelling."
+        table = graph.relationships.get(label)  # a type of table rows is declared by the same key
+        if table is None or key not in table.columns:
+            yield "info", f"types.{label}.{key}: no node with this label has the property. Check the spelling."
 
 
 def _lacking(graph: Graph, declared: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:

@@ -23,7 +23,7 @@ HIDDEN: Final = frozenset(
 
 _LOOKS_LIKE_VALUE: Final = re.compile(
     r"""[\[{("]                                       # a list, a map, a node or relationship, a quoted text
-    | [+-]?\.?\d[\d.,:_/+\-\ TZWeE]*$                # a number, a date, a time
+    | [+-]?\.?\d[\d.,:_/+\-\ TZWeE]*(\[[\w/+-]*\])?$  # a number, a date, a time and its zone
     | [+-]?0[xob][\da-f_]+$ | [+-]?\.?(inf|infinity|nan)$
     | (true|false|null)$ | [+-]?P[\dT+\-][\dYMWDTHS.+\-]*$
     | [\d,]+\ (more\ )?rows?\b | (warning:|stale\ since|Long\ cells\ were\ cut)  # the lines below the rows of an answer
@@ -96,7 +96,8 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
 def node_key(node: Node) -> str:
     """What names a node: its path, else its id."""
-    key = node.properties.get("path", node.properties.get("id"))
+    path = node.properties.get("path")  # a part of a note has its headings there, as a list
+    key = path if isinstance(path, str) else node.properties.get("id")
     return "" if key is None else str(key)
 
 

@@ -18,7 +18,7 @@ def notes_named(snapshot: Snapshot, name: str) -> list[str]:
     """
     wanted = name.strip().casefold()
     graph = snapshot.graph
-    paths = _strings(graph.node_columns.get("path"), graph)
+    paths = _strings(graph.node_columns.get("path"), graph, with_lists=False)
     suffixed = _ids(paths, wanted + ".md")
     if suffixed:
         return _notes_only(paths, suffixed)
@@ -29,13 +29,13 @@ def notes_named(snapshot: Snapshot, name: str) -> list[str]:
     return []
 
 
-def _strings(column: Column | None, graph: Graph) -> pl.DataFrame:
-    """(id, text, folded) of every text cell and of every item of a list of texts."""
+def _strings(column: Column | None, graph: Graph, *, with_lists: bool = True) -> pl.DataFrame:
+    """(id, text) of every text cell and, ``with_lists``, of every item of a list of texts."""
     parts = [pl.DataFrame(schema={"id": pl.Int64, "text": pl.String})]
     for part in gather(column, np.arange(graph.node_count, dtype=np.int64)):
         rows = np.arange(len(part.series), dtype=np.int64) if part.rows is None else part.rows
         frame = pl.DataFrame({"id": rows, "text": part.series.alias("text")})
-        if part.series.dtype == pl.List(pl.String):
+        if with_lists and part.series.dtype == pl.List(pl.String):
             parts.append(frame.explode("text"))
         elif part.series.dtype == pl.String:
             parts.append(frame)
@@ -56,7 +56,7 @@ def _notes_only(paths: pl.DataFrame, ids: set[int]) -> list[str]:
 def names_of_notes(snapshot: Snapshot) -> dict[str, str]:
     """Every stem, title and alias of a note, folded, with the path of a note called so."""
     graph = snapshot.graph
-    paths = _strings(graph.node_columns.get("path"), graph)
+    paths = _strings(graph.node_columns.get("path"), graph, with_lists=False)
     notes = paths.filter(pl.col("text").str.to_lowercase().str.ends_with(".md"))
     by_id = dict(notes.select("id", "text").iter_rows())
     names: dict[str, str] = {}
