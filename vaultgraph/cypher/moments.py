@@ -148,11 +148,11 @@ def place_of(name: object) -> int | str:
         Refusal: there is none.
     """
     if isinstance(name, str):
-        offset = read_offset(name.strip())
+        offset = read_offset(name)
         if offset is not None:
             return offset
-        if is_zone(name.strip()):
-            return name.strip()
+        if is_zone(name):
+            return name
     raise Refusal(f"There is no time zone {name}. Write a name such as 'Europe/Berlin', an offset or 'Z'.")
 
 

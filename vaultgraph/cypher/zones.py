@@ -22,8 +22,8 @@ _MOST_DAY: Final = 2_932_000
 
 
 def read_offset(text: str) -> int | None:
-    """Seconds east of UTC of ``Z``, ``+02``, ``+0200``, ``+02:00`` or ``+02:00:30``; None for anything else."""
-    if text in ("Z", "z"):
+    """Seconds east of UTC of ``Z``, ``UTC``, ``+02``, ``+0200``, ``+02:00``, ``+02:00:30``; None for anything else."""
+    if text in ("Z", "z", "UTC"):
         return 0
     match = _OFFSET.fullmatch(text)
     if match is None or int(match[3] or 0) > 59 or int(match[4] or 0) > 59:

@@ -40,7 +40,8 @@ _NEVER_NULL: Final = {
     "cells": ("note", "piece", "key", "text"),
     "problems": ("note", "code", "severity", "message"),
 }
-_CODES: Final = (("properties", "kind", ValueKind), ("links", "syntax", LinkSyntax), ("pieces", "kind", PieceKind))
+_STATED: Final = tuple(kind for kind in ValueKind if kind <= ValueKind.JSON)  # by notes; queries make the others
+_CODES: Final = (("properties", "kind", _STATED), ("links", "syntax", LinkSyntax), ("pieces", "kind", PieceKind))
 
 
 @dataclass(frozen=True, slots=True)

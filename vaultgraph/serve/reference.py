@@ -39,9 +39,10 @@ A comparison with null is null, which WHERE drops. list[0], list[-1], list[1..3]
 CASE WHEN c THEN a ELSE b END · CASE x WHEN 1 THEN … END · [x IN list WHERE p | e] · any/all/none/single(x IN list
 WHERE p) · reduce(acc = 0, x IN list | acc + x) · [(n)-->(m) | m.title] · n {.title, .path, key: value} · $parameter""",
     "values": """\
-STRING, INTEGER, FLOAT, BOOLEAN, LIST, MAP, DATE, LOCAL DATETIME, ZONED DATETIME (UTC), DURATION, NODE, RELATIONSHIP,
-PATH, NULL. A property may hold another type in another note: valueType(n.key) tells. Dates: n.due < date(),
-date('2026-05-01') + duration('P7D'), n.created.year, date.truncate('month', n.date).""",
+STRING, INTEGER, FLOAT, BOOLEAN, LIST, MAP, DATE, LOCAL DATETIME, ZONED DATETIME, LOCAL TIME, ZONED TIME, DURATION,
+NODE, RELATIONSHIP, PATH, NULL. Notes' datetimes with an offset are kept in UTC. A property may hold another type in
+another note: valueType(n.key) tells. Dates: n.due < date(), date('2026-05-01') + duration('P7D'), n.created.year,
+date.truncate('month', n.date), datetime('2026-05-01T09:00[Europe/Berlin]'), time('09:30+02:00').""",
     "procedures": """\
 CALL vault.problems() YIELD path, line, code, severity, message: what the last build found faulty.
 CALL vault.headings() YIELD path, line, level, text: the headings of all notes.
