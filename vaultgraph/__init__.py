@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vaultgraph.vault.vault import Vault
     from vaultgraph.vault.vault import open_vault as open  # noqa: A004 - the door's name: vaultgraph.open(path)
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Node", "Path", "Relationship", "Report", "Result", "Vault", "VaultgraphError", "__version__", "open"]
 
 
