@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from vaultgraph.cypher.live import LiveGraph, deleted, read, recalled
 from vaultgraph.cypher.stored_values import restored
 from vaultgraph.graph.columns import VARIANT, Column, Ids, gather
 from vaultgraph.graph.graph import Graph, RelationshipTable, group_index
@@ -62,7 +63,14 @@ def _cells_of_kind(series: pl.Series, kind: int) -> list[object]:
 
 
 def labels_of(graph: Graph, node: int) -> tuple[str, ...]:
-    """The labels of one node, in the order to show them."""
+    """The labels of one node, in the order to show them.
+
+    Raises:
+        EvaluationError: the statement deleted it; this also holds for the other readers of entities.
+    """
+    if isinstance(graph, LiveGraph):
+        return graph.node(node).labels
+    _check(node, "node")
     return graph.groups[int(group_index(graph, np.array([node], dtype=np.int64))[0])].labels
 
 
@@ -72,14 +80,25 @@ def table_of(graph: Graph, relationship: int) -> RelationshipTable:
     Raises:
         IndexError: no table does.
     """
+    _check(relationship, "relationship")
     for table in graph.relationships.values():
         if table.first <= relationship < table.stop:
             return table
     raise IndexError(f"no relationship {relationship}")
 
 
+def type_of(graph: Graph, relationship: int) -> str:
+    """The type of a relationship."""
+    if isinstance(graph, LiveGraph):
+        return graph.relationship(relationship).type
+    return table_of(graph, relationship).type
+
+
 def ends_of(graph: Graph, relationship: int) -> tuple[int, int]:
     """Source and target node of a relationship."""
+    if isinstance(graph, LiveGraph):
+        found = graph.relationship(relationship)
+        return found.source, found.target
     table = table_of(graph, relationship)
     row = relationship - table.first
     return int(table.sources[row]), int(table.targets[row])
@@ -87,17 +106,26 @@ def ends_of(graph: Graph, relationship: int) -> tuple[int, int]:
 
 def node_property(graph: Graph, node: int, key: str) -> object:
     """One property of one node, None where it has none."""
+    if isinstance(graph, LiveGraph):
+        return recalled(graph.node(node).properties.get(key))
+    _check(node, "node")
     return _one(graph.node_columns.get(key), node)
 
 
 def relationship_property(graph: Graph, relationship: int, key: str) -> object:
     """One property of one relationship, None where it has none."""
+    if isinstance(graph, LiveGraph):
+        return recalled(graph.relationship(relationship).properties.get(key))
     table = table_of(graph, relationship)
     return _one(table.columns.get(key), relationship - table.first)
 
 
 def node_properties(graph: Graph, ids: Ids) -> list[dict[str, object]]:
     """All properties that are not null of each of ``ids``, keys in the order of the graph's columns."""
+    if isinstance(graph, LiveGraph):
+        return [read(graph.node(one).properties) for one in ids.tolist()]
+    if len(ids):
+        _check(int(ids.min()), "node")
     if len(ids) <= _FEW:
         return [_properties(graph.node_columns, one) for one in ids.tolist()]
     found: list[dict[str, object]] = [{} for _ in range(len(ids))]
@@ -113,6 +141,10 @@ def _properties(columns: Mapping[str, Column], row: int) -> dict[str, object]:
 
 def relationship_properties(graph: Graph, ids: Ids) -> list[dict[str, object]]:
     """All properties that are not null of each of ``ids``."""
+    if isinstance(graph, LiveGraph):
+        return [read(graph.relationship(one).properties) for one in ids.tolist()]
+    if len(ids):
+        _check(int(ids.min()), "relationship")
     found: list[dict[str, object]] = [{} for _ in range(len(ids))]
     for table in graph.relationships.values():
         positions = np.flatnonzero((ids >= table.first) & (ids < table.stop))
@@ -121,6 +153,12 @@ def relationship_properties(graph: Graph, ids: Ids) -> list[dict[str, object]]:
             for key, column in table.columns.items():
                 _add(chosen, key, column, ids[positions] - table.first)
     return found
+
+
+def _check(least: int, what: str) -> None:
+    """Refuse what a statement that writes has deleted; its ids are below -1."""
+    if least < -1:
+        raise deleted(what)
 
 
 def _add(found: list[dict[str, object]], key: str, column: Column, ids: Ids) -> None:

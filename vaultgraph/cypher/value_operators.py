@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from vaultgraph.cypher.components import component
+from vaultgraph.cypher.deleted import DeletedRelationship
 from vaultgraph.cypher.durations import Duration, add_durations, scale_duration
 from vaultgraph.cypher.entities import (
     labels_of,
@@ -20,7 +21,7 @@ from vaultgraph.cypher.entities import (
     node_property,
     relationship_properties,
     relationship_property,
-    table_of,
+    type_of,
 )
 from vaultgraph.cypher.regex import matches_one
 from vaultgraph.cypher.temporals import Moment, Temporal, moment_text
@@ -394,4 +395,4 @@ def labels_or_type(subject: NodeRef | RelationshipRef, graph: Graph) -> tuple[st
     """The labels of a node, or the type of a relationship as the only one."""
     if isinstance(subject, NodeRef):
         return labels_of(graph, subject.id)
-    return (table_of(graph, subject.id).type,)
+    return (subject.type if isinstance(subject, DeletedRelationship) else type_of(graph, subject.id),)

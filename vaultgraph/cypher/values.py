@@ -243,6 +243,8 @@ def type_name(value: object) -> str:
     """The Cypher name of the type of ``value``, as messages and valueType() show it."""
     if isinstance(value, datetime):
         return "LOCAL DATETIME" if value.tzinfo is None else "ZONED DATETIME"
+    if isinstance(value, NodeRef | RelationshipRef):
+        return "NODE" if isinstance(value, NodeRef) else "RELATIONSHIP"
     return _TYPE_NAMES.get(type(value)) or type(value).__name__.upper()
 
 
@@ -321,13 +323,18 @@ def _note_references(value: object, nodes: set[int], relationships: set[int]) ->
 
 
 def _nodes(ids: list[int], graph: Graph) -> dict[int, Node]:
+    """Nodes by id, ``ids`` ascending; of one that a statement has deleted (its id is below -1) nothing is left."""
+    gone = {one: Node(one, (), {}) for one in ids if one < 0}
+    ids = ids[len(gone) :]
     properties = node_properties(graph, np.array(ids, dtype=np.int64))
-    return {one: Node(one, labels_of(graph, one), cells) for one, cells in zip(ids, properties, strict=True)}
+    return gone | {one: Node(one, labels_of(graph, one), cells) for one, cells in zip(ids, properties, strict=True)}
 
 
 def _relationships(ids: list[int], graph: Graph) -> dict[int, Relationship]:
+    gone = {one: Relationship(one, "", -1, -1, {}) for one in ids if one < 0}
+    ids = ids[len(gone) :]
     properties = relationship_properties(graph, np.array(ids, dtype=np.int64))
-    return {
+    return gone | {
         one: Relationship(one, table_of(graph, one).type, *ends_of(graph, one), cells)
         for one, cells in zip(ids, properties, strict=True)
     }
