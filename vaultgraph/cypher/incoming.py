@@ -96,7 +96,7 @@ def _plainest(parts: Parts) -> object:
     try:
         if parts.offset is None:
             return local_value(day, nanoseconds)
-        return zoned_value(day, nanoseconds, parts.offset, None if parts.zone == "UTC" else parts.zone)
+        return zoned_value(day, nanoseconds, parts.offset, parts.zone)
     except OverflowError:
         raise Refusal("a datetime is out of range.") from None
 

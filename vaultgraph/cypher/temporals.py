@@ -155,6 +155,8 @@ def _parts_of_datetime(value: datetime) -> Parts:
     if offset is None:
         return Parts(since.days, nanoseconds)
     name = value.tzinfo.key if isinstance(value.tzinfo, ZoneInfo) else None
+    if name == "UTC":  # so polars names the zone of its columns
+        name = None
     return Parts(since.days, nanoseconds, offset // timedelta(seconds=1), name)
 
 
