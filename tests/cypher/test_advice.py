@@ -78,7 +78,7 @@ def test_a_write_in_any_disguise_is_refused_as_one(graph, text):
 
 
 def test_a_subquery_that_only_reads_is_not_called_a_write(graph):
-    assert not isinstance(refused(graph, "CALL { MATCH (n:SET) RETURN n.set AS s } RETURN s"), ReadOnlyError)
+    assert run_query(graph, "CALL { MATCH (n:SET) RETURN n.set AS s } RETURN s").rows == []
 
 
 @pytest.mark.parametrize("text", ["MATCH (n:$label) RETURN n", "MATCH ()-[r:$type]->() RETURN r"])

@@ -101,9 +101,8 @@ def test_statements_that_write_say_how_notes_are_changed(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "MATCH (n) CALL { RETURN 1 } RETURN n",
-        "CALL (n) { RETURN 1 } RETURN n",
-        "SHOW INDEXES",
+        "SHOW DATABASES",
+        "MATCH (n) OPTIONAL CALL db.labels() YIELD label RETURN n",
         "MATCH (n) FILTER n.x RETURN n",
         "MATCH (n) RETURN n ORDER BY n.x NULLS LAST",
         "MATCH (n) USING INDEX n:A(x) RETURN n",

@@ -246,10 +246,6 @@ def test_wrong_expressions_are_explained(text, part):
 @pytest.mark.parametrize(
     "text",
     [
-        "EXISTS { MATCH (n)-->(m) WITH m RETURN m }",
-        "EXISTS { MATCH (n)-->(m) MATCH (m)-->(n) }",
-        "COUNT { MATCH (n)-->(m) RETURN DISTINCT m } > 1",
-        "COUNT { MATCH (n)-->(m) RETURN count(*) } > 1",
         "shortestPath((n)-[*]->(n)) IS NULL",
     ],
 )

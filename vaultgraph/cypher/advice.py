@@ -52,11 +52,9 @@ _SQL: Final = {
 _LATER: Final = {
     "FILTER": "FILTER is not supported: write WITH * WHERE …",
     "LET": "LET is not supported: write WITH *, expression AS name",
-    "FINISH": "FINISH is not supported: end the query with RETURN",
     "INTERSECT": "INTERSECT is not supported: collect one side and test the other with IN",
     "EXCEPT": "EXCEPT is not supported: collect one side and test the other with NOT … IN",
-    "SHOW": "SHOW is not supported: see what there is with CALL db.labels(), CALL db.relationshipTypes() or "
-    "CALL db.propertyKeys()",
+    "SHOW": "SHOW stands at the start: SHOW FUNCTIONS, SHOW PROCEDURES, SHOW INDEXES",
     "USE": "USE is not supported: there is one graph, that of the vault",
     "USING": "USING (a planner hint) is not supported: leave it out",
     "NEXT": "NEXT is not supported: write WITH between the steps",

@@ -5,26 +5,31 @@ the parts of a UNION have the same columns in the same order. The rules of expre
 modules of their own; here are the clauses and their scopes.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from vaultgraph.cypher import kinds
-from vaultgraph.cypher.advice import listed, nearest, write_refusal
 from vaultgraph.cypher.bind_expressions import bind_condition, bind_expression
 from vaultgraph.cypher.bind_patterns import bind_paths
+from vaultgraph.cypher.bind_procedures import bind_call_of_procedure
 from vaultgraph.cypher.bind_projections import bind_projection
+from vaultgraph.cypher.bind_subqueries import bind_call_subquery, importing_scope
 from vaultgraph.cypher.kinds import ANY, Kind
-from vaultgraph.cypher.procedures import PROCEDURES, Procedure, find_procedure
+from vaultgraph.cypher.procedures import PROCEDURES, Procedure
 from vaultgraph.cypher.scopes import Desk, Names, Scope
-from vaultgraph.cypher.syntax import CallProcedure, Clause, Match, Query, Return, SingleQuery, Unwind, With
-from vaultgraph.errors import BindError
-
-_WRITING: Final = re.compile(
-    r"(?i)(?:^|\.)(?:create|merge|set|delete|remove|drop|add|rename|refactor|write|load|import)"
+from vaultgraph.cypher.syntax import (
+    CallProcedure,
+    CallSubquery,
+    Clause,
+    Finish,
+    Match,
+    Query,
+    Return,
+    SingleQuery,
+    Unwind,
+    With,
 )
-"""What the name of a procedure says that changes a graph elsewhere."""
+from vaultgraph.errors import BindError
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,35 +41,83 @@ class Bound:
     warnings: tuple[str, ...]
 
 
-def bind(query: Query, text: str, schema: Names | None, parameters: Mapping[str, object]) -> Bound:
+def bind(
+    query: Query,
+    text: str,
+    schema: Names | None,
+    parameters: Mapping[str, object],
+    procedures: Mapping[str, Procedure] | None = None,
+) -> Bound:
     """Check and complete a query; without a ``schema`` there are no warnings.
+
+    ``procedures`` (by name in lower case) are those it may call beside the ones there are.
 
     Raises:
         BindError: a name is unknown, defined twice or used for what it is not; the span is in ``text``.
     """
-    desk = Desk(text, schema, parameters)
+    desk = new_desk(text, schema, parameters, procedures)
+    bound, columns = _bind_query(query, Scope(), desk, {}, None)
+    return Bound(bound, tuple(columns), tuple(desk.warnings))
+
+
+def new_desk(
+    text: str,
+    schema: Names | None,
+    parameters: Mapping[str, object],
+    procedures: Mapping[str, Procedure] | None = None,
+) -> Desk:
+    """The desk of one run of binding."""
+    known = PROCEDURES if not procedures else {**PROCEDURES, **procedures}
+    return Desk(text, schema, parameters, procedures=known, bind_query=_bind_query)
+
+
+def _bind_query(
+    query: Query, scope: Scope, desk: Desk, gone: Mapping[str, str], importing: Scope | None
+) -> tuple[Query, dict[str, Kind]]:
+    """All parts of a query and its columns.
+
+    ``gone`` are names that are out of scope from the start; ``importing`` is what an importing WITH may name.
+    """
     parts: list[SingleQuery] = []
-    columns: tuple[str, ...] = ()
+    columns = dict[str, Kind]()
     for part in query.parts:
-        bound, names = _bind_part(part, desk)
+        desk.gone.clear()
+        desk.gone.update(gone)
+        bound, found = _bind_part(part, scope, desk, importing)
+        names = tuple(found)
         if not parts:
-            columns = names
-        elif names != columns:
-            bound = _reordered(bound, names, columns, desk)
+            columns = found
+        elif names != tuple(columns):
+            bound = _reordered(bound, names, tuple(columns), desk)
         parts.append(bound)
-    return Bound(replace(query, parts=tuple(parts)), columns, tuple(desk.warnings))
+    if len(parts) > 1:
+        columns = dict.fromkeys(columns, ANY)
+    return replace(query, parts=tuple(parts)), columns
 
 
-def _bind_part(part: SingleQuery, desk: Desk) -> tuple[SingleQuery, tuple[str, ...]]:
+def _bind_part(
+    part: SingleQuery, scope: Scope, desk: Desk, importing: Scope | None
+) -> tuple[SingleQuery, dict[str, Kind]]:
     """One part of a UNION, and its columns."""
-    scope = Scope()
-    desk.gone.clear()
+    if importing is not None:
+        scope = importing_scope(part, importing, desk)
     alone = len(part.clauses) == 1
     clauses: list[Clause] = []
     for clause in part.clauses:
         bound, scope = bind_clause(clause, scope, desk, alone=alone)
         clauses.append(bound)
-    return replace(part, clauses=tuple(clauses)), tuple(scope.kinds)
+    return replace(part, clauses=tuple(clauses)), _columns(clauses[-1], scope)
+
+
+def _columns(last: Clause, scope: Scope) -> dict[str, Kind]:
+    """What a part answers that ends with the clause."""
+    match last:
+        case Return(projection):
+            return {item.name: scope.kinds[item.name] for item in projection.items}
+        case CallProcedure(_, _, yields):
+            return {variable: scope.kinds[variable] for _, variable in yields or ()}
+        case _:
+            return {}
 
 
 def bind_clause(clause: Clause, scope: Scope, desk: Desk, *, alone: bool = False) -> tuple[Clause, Scope]:
@@ -75,7 +128,11 @@ def bind_clause(clause: Clause, scope: Scope, desk: Desk, *, alone: bool = False
     """
     match clause:
         case CallProcedure():
-            return _bind_call(clause, scope, desk, alone=alone)
+            return bind_call_of_procedure(clause, scope, desk, alone=alone)
+        case CallSubquery():
+            return bind_call_subquery(clause, scope, desk)
+        case Finish():
+            return clause, Scope()
         case Match(patterns, where, _):
             bound, inner = bind_paths(patterns, scope, desk, bind_expression)
             condition = None if where is None else bind_condition(where, inner.without_aggregates("in WHERE"), desk)
@@ -94,56 +151,6 @@ def bind_clause(clause: Clause, scope: Scope, desk: Desk, *, alone: bool = False
         case Return(projection):
             done, _, after = bind_projection(projection, None, scope, desk, last=True)
             return Return(done, at=clause.at), after
-
-
-def _bind_call(call: CallProcedure, scope: Scope, desk: Desk, *, alone: bool) -> tuple[CallProcedure, Scope]:
-    procedure = find_procedure(call.name)
-    if procedure is None:
-        if _WRITING.search(call.name):
-            raise write_refusal(call.name, desk.text, *call.at)
-        names = [one.name for one in PROCEDURES.values()]
-        near = nearest(call.name, names)
-        more = "" if near else f" There are: {listed(names, 20)}."
-        raise desk.error(f"There is no procedure '{call.name}'.{more}", call.at, near)
-    arguments = call.arguments
-    if arguments is None:
-        for name in procedure.parameters:
-            if name not in desk.parameters:
-                raise desk.missing_parameter(name, call.at)
-    else:
-        if len(arguments) != len(procedure.parameters):
-            wanted = len(procedure.parameters)
-            raise desk.error(
-                f"{procedure.name} takes {wanted} arguments, not {len(arguments)}: {procedure.signature}.", call.at
-            )
-        inside = scope.without_aggregates("in CALL")
-        arguments = tuple(bind_expression(argument, inside, desk)[0] for argument in arguments)
-    yields = _yields(call, procedure, scope, desk, alone=alone)
-    after = scope.plus({variable: ANY for _, variable in yields})
-    where = None if call.where is None else bind_condition(call.where, after.without_aggregates("in WHERE"), desk)
-    return replace(call, arguments=arguments, yields=yields, star=False, where=where), after
-
-
-def _yields(
-    call: CallProcedure, procedure: Procedure, scope: Scope, desk: Desk, *, alone: bool
-) -> tuple[tuple[str, str], ...]:
-    """The result columns with their variables; without YIELD a CALL within a query gives none."""
-    yields = call.yields
-    if yields is None:
-        yields = tuple((column, column) for column in procedure.columns) if alone else ()
-        for column in procedure.columns:
-            desk.gone.setdefault(
-                column, f"The column '{column}' is not taken: CALL {procedure.name}(…) YIELD {column}."
-            )
-    seen = dict[str, Kind]()
-    for column, variable in yields:
-        if column not in procedure.columns:
-            near = nearest(column, procedure.columns)
-            raise desk.error(f"{procedure.name} has no column '{column}': {procedure.signature}.", call.at, near)
-        if variable in scope.kinds or variable in seen:
-            raise desk.error(f"The variable '{variable}' is already defined: YIELD {column} AS name.", call.at)
-        seen[variable] = ANY
-    return yields
 
 
 def _reordered(part: SingleQuery, names: tuple[str, ...], columns: tuple[str, ...], desk: Desk) -> SingleQuery:

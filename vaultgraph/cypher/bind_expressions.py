@@ -10,6 +10,7 @@ from typing import Final, assert_never
 from vaultgraph.cypher import kinds
 from vaultgraph.cypher.bind_calls import bind_call, check_kind
 from vaultgraph.cypher.bind_patterns import bind_paths
+from vaultgraph.cypher.bind_subqueries import bind_subquery
 from vaultgraph.cypher.kinds import ANY, BOOLEAN, FLOAT, INTEGER, Kind, KindName
 from vaultgraph.cypher.name_warnings import warn_label, warn_property, warn_type
 from vaultgraph.cypher.scopes import Desk, Scope
@@ -36,6 +37,7 @@ from vaultgraph.cypher.syntax import (
     Quantifier,
     Reduce,
     Slice,
+    Subquery,
     Unary,
     Variable,
 )
@@ -89,6 +91,8 @@ def bind_expression(tree: Expression, scope: Scope, desk: Desk) -> Typed:
             return _local(tree, scope, desk)
         case PatternPredicate() | PatternCount() | PatternComprehension():
             return _with_pattern(tree, scope, desk)
+        case Subquery():
+            return bind_subquery(tree, scope, desk)
         case _:
             assert_never(tree)
 

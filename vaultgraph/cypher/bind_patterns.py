@@ -12,14 +12,18 @@ from vaultgraph.cypher.kinds import NODE, PATH, RELATIONSHIP, Kind
 from vaultgraph.cypher.name_warnings import warn_label, warn_property, warn_type, warn_variable
 from vaultgraph.cypher.scopes import Desk, Scope
 from vaultgraph.cypher.syntax import (
+    Binary,
     Expression,
+    HasLabels,
     MapLiteral,
     NodePattern,
     Parameter,
     PathPattern,
     RelationshipPattern,
     Span,
+    Variable,
 )
+from vaultgraph.cypher.trees import has_pattern
 from vaultgraph.errors import UnsupportedError
 
 Binder = Callable[[Expression, Scope, Desk], tuple[Expression, Kind]]
@@ -49,7 +53,7 @@ def bind_paths(
         )
     known, relationships = dict(scope.kinds), set[str]()
     named = tuple(_declare(pattern, known, relationships, scope, desk, closed=closed) for pattern in patterns)
-    inner = Scope(known, scope.no_aggregates)
+    inner = Scope(known, scope.no_aggregates, scope.outer)
     inside = inner.without_aggregates("in a pattern")
     return tuple(_bind_details(pattern, inside, desk, bind) for pattern in named), inner
 
@@ -98,7 +102,7 @@ def _declare_relationship(
     *,
     closed: bool,
 ) -> RelationshipPattern:
-    for type_name in step.types:
+    for type_name in (*step.types, *(one.name for one in kinds.label_names(step.type_expression, negated=True))):
         warn_type(desk, type_name)
     kind = kinds.with_labels(RELATIONSHIP, step.types)
     name = step.variable
@@ -115,7 +119,7 @@ def _declare_relationship(
         _check_variable(
             name, "relationship" if step.length is None else "list", known, scope, desk, step.at, closed=closed
         )
-        if not step.types and name not in known:
+        if not step.types and step.type_expression is None and name not in known:
             warn_variable(desk, name, is_node=False)
         relationships.add(name)
     known[name] = kind if step.length is None else kinds.list_of(kind)
@@ -157,6 +161,8 @@ def _bind_node(node: NodePattern, scope: Scope, desk: Desk, bind: Binder) -> Nod
 
 
 def _bind_relationship(step: RelationshipPattern, scope: Scope, desk: Desk, bind: Binder) -> RelationshipPattern:
+    if step.type_expression is not None:
+        step = _as_condition(step)
     if step.properties is None and step.where is None:
         return step
     kind = kinds.with_labels(RELATIONSHIP, step.types)
@@ -164,7 +170,23 @@ def _bind_relationship(step: RelationshipPattern, scope: Scope, desk: Desk, bind
     scope = scope.plus({step.variable or "": kind})
     properties = _bind_properties(step.properties, kind, scope, desk, bind)
     where = None if step.where is None else bind(step.where, scope, desk)[0]
+    if step.length is not None and where is not None and has_pattern(where):
+        raise UnsupportedError(
+            "The condition of a relationship of several hops cannot hold patterns or subqueries: put it on one hop, or "
+            "behind the pattern, all(r IN relationships(p) WHERE …).",
+            desk.text,
+            *where.at,
+        )
     return replace(step, properties=properties, where=where)
+
+
+def _as_condition(step: RelationshipPattern) -> RelationshipPattern:
+    """A type expression as part of the inline condition, which the relationship meets or not."""
+    labels = step.type_expression
+    assert labels is not None
+    test: Expression = HasLabels(Variable(step.variable or "", at=step.at), labels, at=step.at)
+    where = test if step.where is None else Binary("AND", test, step.where, at=step.at)
+    return replace(step, type_expression=None, where=where)
 
 
 def _bind_properties(properties: Properties, kind: Kind, scope: Scope, desk: Desk, bind: Binder) -> Properties:

@@ -27,6 +27,7 @@ from vaultgraph.cypher.syntax import (
     Quantifier,
     Reduce,
     RelationshipPattern,
+    Subquery,
     Syntax,
     Variable,
 )
@@ -43,15 +44,17 @@ def bind_projection(
     Raises:
         BindError: names, columns or aggregates are wrong.
     """
-    items = _expanded(projection, scope, desk)
+    items = _expanded(projection, scope, desk, last=last)
     if not last:
         _check_aliases(items, desk)
     _check_unique(items, desk)
     bound = [bind_expression(item.expression, scope, desk) for item in items]
-    after = Scope({item.name: kind for item, (_, kind) in zip(items, bound, strict=True)})
+    _check_outer(items, scope, desk)
+    after = scope.only({item.name: kind for item, (_, kind) in zip(items, bound, strict=True)})
     grouping = any(any_tree(item.expression, is_aggregate) for item in items)
     if grouping:
         keys = [item.expression for item in items if not any_tree(item.expression, is_aggregate)]
+        keys += [Variable(name) for name in scope.outer]
         for item in items:
             if any_tree(item.expression, is_aggregate):
                 _check_grouped(item.expression, keys, frozenset(), scope, desk)
@@ -104,15 +107,15 @@ def over_columns(tree: Expression, items: Sequence[ProjectionItem]) -> Expressio
     return rewrite(tree, column)
 
 
-def _expanded(projection: Projection, scope: Scope, desk: Desk) -> tuple[ProjectionItem, ...]:
+def _expanded(projection: Projection, scope: Scope, desk: Desk, *, last: bool) -> tuple[ProjectionItem, ...]:
     """The items with the star spelled out, in the order the variables came."""
     if not projection.star:
         return projection.items
-    if not scope.visible:
+    if last and not scope.starred:
         raise desk.error("There are no variables for *: name a node or relationship in MATCH.", projection.at)
     start = projection.at[0]
     at = (start, start + 1)
-    stars = tuple(ProjectionItem(Variable(name, at=at), name, False, at=at) for name in scope.visible)
+    stars = tuple(ProjectionItem(Variable(name, at=at), name, False, at=at) for name in scope.starred)
     return stars + projection.items
 
 
@@ -130,6 +133,15 @@ def _check_unique(items: Sequence[ProjectionItem], desk: Desk) -> None:
         seen.add(item.name)
 
 
+def _check_outer(items: Sequence[ProjectionItem], scope: Scope, desk: Desk) -> None:
+    """In a subquery the names from outside mean what they mean there."""
+    for item in items:
+        if item.name in scope.outer and item.expression != Variable(item.name):
+            raise desk.error(
+                f"The variable '{item.name}' comes from outside of this subquery: choose another name.", item.at
+            )
+
+
 def _check_grouped(tree: Syntax, keys: Sequence[Expression], local: frozenset[str], scope: Scope, desk: Desk) -> None:
     """Outside its aggregates an item may use constants and the variables and properties that are items themselves."""
     if is_aggregate(tree):
@@ -145,6 +157,11 @@ def _check_grouped(tree: Syntax, keys: Sequence[Expression], local: frozenset[st
         local |= _pattern_names(tree) - scope.kinds.keys()
     elif isinstance(tree, ListComprehension | Quantifier | Reduce):
         local |= _local_names(tree)
+    elif isinstance(tree, Subquery):
+        for name in sorted(variables_of(tree) & scope.kinds.keys()):
+            if not _is_grouped(Variable(name), keys, local):
+                raise _ambiguous(name, tree, desk)
+        return
     for part in children(tree):
         _check_grouped(part, keys, local, scope, desk)
 
@@ -199,6 +216,8 @@ def _outer_variables(tree: Syntax, local: frozenset[str]) -> list[Variable]:
     """The variables of an expression that are not local to a part of it, and not in patterns."""
     if isinstance(tree, Variable):
         return [] if tree.name in local else [tree]
+    if isinstance(tree, Subquery):
+        return []
     if isinstance(tree, _Local):
         local |= _local_names(tree)
     return [variable for part in children(tree) for variable in _outer_variables(part, local)]

@@ -4,16 +4,19 @@ The last step of reading; cypher/bind checks the names. Clauses that write are r
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal as Choice
 
 from vaultgraph.cypher.advice import CLAUSES, WRITES, for_other_language, nearest, write_refusal
+from vaultgraph.cypher.call_clauses import call, returns, show
 from vaultgraph.cypher.cursor import Cursor
 from vaultgraph.cypher.expressions import condition, expression
 from vaultgraph.cypher.patterns import path_patterns
 from vaultgraph.cypher.syntax import (
     CallProcedure,
+    CallSubquery,
     Clause,
-    Expression,
+    Finish,
     Match,
     OrderItem,
     Projection,
@@ -32,7 +35,7 @@ from vaultgraph.errors import QuerySyntaxError, UnsupportedError
 _MODES: dict[str, Choice["explain", "profile"]] = {"EXPLAIN": "explain", "PROFILE": "profile"}
 _OPERATORS = ("AND", "OR", "XOR", "NOT", "IN", "CONTAINS", "STARTS", "ENDS")
 _AFTER_PROJECTION = ("ORDER", "SKIP", "LIMIT", "OFFSET", "UNION", "FORMAT")
-_AFTER_ITEM = frozenset((*CLAUSES, *_AFTER_PROJECTION, *WRITES))
+_AFTER_ITEM = frozenset((*CLAUSES, *_AFTER_PROJECTION, *WRITES, "FINISH"))
 _MEANT_AFTER_ITEM = ("AS", *_AFTER_PROJECTION, *CLAUSES, *_OPERATORS, "ASC", "DESC")
 
 
@@ -44,22 +47,13 @@ def parse(text: str) -> Query:
         ReadOnlyError: it is a statement that writes.
         UnsupportedError: right Cypher that is not run.
     """
-    cursor = Cursor(split_tokens(text))
+    cursor = reading(text)
     if cursor.kinds[0] == "end" or cursor.word == ";":
         raise QuerySyntaxError("The query is empty. A first one: MATCH (n) RETURN labels(n), count(*)", text)
     mode = _MODES.get(cursor.word)
     if mode:
         cursor.index += 1
-    parts = [_single_query(cursor)]
-    union_all: list[bool] = []
-    while cursor.word == "UNION":
-        start = cursor.index
-        cursor.index += 1
-        union_all.append(cursor.accept("ALL"))
-        cursor.accept("DISTINCT")
-        if union_all[-1] != union_all[0]:
-            raise cursor.error("UNION and UNION ALL cannot be mixed in one query.", start, cursor.index)
-        parts.append(_single_query(cursor))
+    query = _union(cursor, is_nested=False)
     csv = cursor.accept("FORMAT")
     if csv:
         cursor.expect("CSV", "the only format is FORMAT CSV")
@@ -70,7 +64,38 @@ def parse(text: str) -> Query:
             text,
             *pattern.at,
         )
-    return Query(tuple(parts), tuple(union_all), mode or "run", csv, at=cursor.span(0))
+    return replace(query, mode=mode or "run", csv=csv, at=cursor.span(0))
+
+
+def reading(text: str) -> Cursor:
+    """The start of a text, with all that reading its clauses needs.
+
+    Raises:
+        QuerySyntaxError: it holds what no token is.
+    """
+    cursor = Cursor(split_tokens(text))
+    cursor.read_query = _nested_query
+    return cursor
+
+
+def _nested_query(cursor: Cursor) -> Query:
+    """The query within braces, up to the closing one."""
+    return _union(cursor, is_nested=True)
+
+
+def _union(cursor: Cursor, *, is_nested: bool) -> Query:
+    first = cursor.index
+    parts = [_single_query(cursor, is_nested=is_nested)]
+    union_all: list[bool] = []
+    while cursor.word == "UNION":
+        start = cursor.index
+        cursor.index += 1
+        union_all.append(cursor.accept("ALL"))
+        cursor.accept("DISTINCT")
+        if union_all[-1] != union_all[0]:
+            raise cursor.error("UNION and UNION ALL cannot be mixed in one query.", start, cursor.index)
+        parts.append(_single_query(cursor, is_nested=is_nested))
+    return Query(tuple(parts), tuple(union_all), at=cursor.span(first))
 
 
 def _check_end(cursor: Cursor) -> None:
@@ -88,16 +113,20 @@ def _check_end(cursor: Cursor) -> None:
     raise cursor.unexpected(_AFTER_PROJECTION, also=("ASC", "DESC", *CLAUSES, *_OPERATORS))
 
 
-def _single_query(cursor: Cursor) -> SingleQuery:
-    """Clauses up to and with RETURN, or a CALL that stands alone."""
+def _single_query(cursor: Cursor, *, is_nested: bool) -> SingleQuery:
+    """Clauses up to and with RETURN, or a CALL that stands alone; within braces they may end with others."""
     first = cursor.index
     clauses: list[Clause] = []
     while True:
         clauses.append(read_clause(cursor, clauses))
-        if isinstance(clauses[-1], Return):
+        if isinstance(clauses[-1], Return | Finish):
             break
-        if cursor.kinds[cursor.index] == "end" or cursor.word in ("UNION", "FORMAT", ";"):
+        if cursor.kinds[cursor.index] == "end" or cursor.word in ("UNION", "FORMAT", ";", "}"):
+            if is_nested and not isinstance(clauses[-1], With):
+                break
             if len(clauses) == 1 and isinstance(clauses[0], CallProcedure):
+                break
+            if isinstance(clauses[-1], CallSubquery) and not returns(clauses[-1].query):
                 break
             raise cursor.error("The query says what to find, not what to answer: it must end with RETURN.")
     for clause in clauses if len(clauses) > 1 else []:
@@ -116,6 +145,8 @@ def read_clause(cursor: Cursor, before: Sequence[Syntax]) -> Clause:
         QueryError: it is none, or one that writes (cypher/write_clauses reads those where they are allowed).
     """
     match cursor.word:
+        case "OPTIONAL" if cursor.words[cursor.index + 1] == "CALL":
+            return call(cursor)
         case "MATCH" | "OPTIONAL":
             return _match(cursor)
         case "WITH":
@@ -128,7 +159,12 @@ def read_clause(cursor: Cursor, before: Sequence[Syntax]) -> Clause:
         case "UNWIND":
             return _unwind(cursor)
         case "CALL":
-            return _call(cursor)
+            return call(cursor)
+        case "SHOW" if not before:
+            return show(cursor)
+        case "FINISH":
+            cursor.index += 1
+            return Finish(at=cursor.span(cursor.index - 1))
         case _:
             raise _not_a_clause(cursor, before)
 
@@ -150,7 +186,7 @@ def _not_a_clause(cursor: Cursor, before: Sequence[Syntax]) -> Exception:
         clauses = ("MATCH", "OPTIONAL", "WITH", "RETURN", "UNWIND", "CALL", "EXPLAIN", "PROFILE")
         reason = f"A query starts with MATCH, RETURN, WITH, UNWIND or CALL, not with '{cursor.values[index]}'."
         return foreign or QuerySyntaxError(reason, cursor.text, start, end, nearest(word, clauses))
-    if before and isinstance(before[-1], Match | Unwind | With | CallProcedure) and word == ",":
+    if before and isinstance(before[-1], Match | Unwind | With | CallProcedure | CallSubquery) and word == ",":
         return cursor.error("A comma here joins nothing.")
     return cursor.unexpected(CLAUSES, also=_OPERATORS)
 
@@ -251,53 +287,3 @@ def _order_item(cursor: Cursor) -> OrderItem:
             cursor.ends[cursor.index + 1],
         )
     return OrderItem(tree, descending, at=cursor.span(first))
-
-
-def _call(cursor: Cursor) -> CallProcedure:
-    first = cursor.index
-    cursor.index += 1
-    if cursor.word in ("{", "("):
-        raise _written(cursor) or UnsupportedError(
-            "CALL { … } subqueries are not supported: use WITH, OPTIONAL MATCH, or a pattern comprehension "
-            "[(a)-->(b) | b.key].",
-            cursor.text,
-            cursor.starts[first],
-            cursor.ends[cursor.closers[cursor.index]],
-        )
-    name = cursor.any_name("the name of a procedure")
-    while cursor.accept("."):
-        name += "." + cursor.any_name("the name of a procedure")
-    arguments = _arguments(cursor) if cursor.accept("(") else None
-    yields: tuple[tuple[str, str], ...] | None = None
-    star, where = False, None
-    if cursor.accept("YIELD"):
-        star = cursor.accept("*")
-        if not star:
-            yields = _yields(cursor)
-        where = condition(cursor) if cursor.accept("WHERE") else None
-    return CallProcedure(name, arguments, yields, star, where, at=cursor.span(first))
-
-
-def _written(cursor: Cursor) -> Exception | None:
-    """The refusal of a clause that writes within ``CALL { … }``."""
-    for index in range(cursor.index, len(cursor.words)):
-        if cursor.kinds[index] == "name" and cursor.words[index] in WRITES and cursor.words[index - 1] not in ":.|&":
-            return write_refusal(cursor.words[index], cursor.text, cursor.starts[index], cursor.ends[index])
-    return None
-
-
-def _arguments(cursor: Cursor) -> tuple[Expression, ...]:
-    arguments: list[Expression] = []
-    while not cursor.accept(")"):
-        if arguments:
-            cursor.expect(",", "arguments are separated by commas, and closed by )")
-        arguments.append(expression(cursor))
-    return tuple(arguments)
-
-
-def _yields(cursor: Cursor) -> tuple[tuple[str, str], ...]:
-    yields: list[tuple[str, str]] = []
-    while not yields or cursor.accept(","):
-        column = cursor.any_name("a result column")
-        yields.append((column, cursor.variable() if cursor.accept("AS") else column))
-    return tuple(yields)

@@ -4,10 +4,10 @@ One cursor is made per query and moved by cypher/patterns, cypher/expressions an
 caps on nesting, so that no query can exhaust the stack, here or in a later walk of the tree.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from vaultgraph.cypher.advice import CLAUSES, RESERVED, WRITES, for_other_language, nearest, write_refusal
-from vaultgraph.cypher.syntax import Expression, Span
+from vaultgraph.cypher.syntax import Expression, Query, Span
 from vaultgraph.cypher.tokens import Tokens
 from vaultgraph.errors import QueryError, QuerySyntaxError
 
@@ -20,12 +20,13 @@ class Cursor:
 
     ``bar_closes`` says that a bare ``|`` ends the expression (``[x IN xs | …]``), so it cannot be part of a label
     expression. ``bare`` are the patterns read as values that nothing has yet taken as a condition, by identity.
+    ``read_query`` reads the clauses of a query within braces; cypher/clauses puts it in.
     ``takes_map`` says that a parameter may stand for all properties of a pattern: where a pattern is created.
     """
 
     __slots__ = (
-        "bar_closes", "bare", "closers", "depth", "ends", "height", "index", "kinds", "starts", "takes_map", "text",
-        "values", "words",
+        "bar_closes", "bare", "closers", "depth", "ends", "height", "index", "kinds", "read_query", "starts",
+        "takes_map", "text", "values", "words",
     )  # fmt: skip
 
     def __init__(self, tokens: Tokens) -> None:
@@ -41,6 +42,7 @@ class Cursor:
         self.height = 0
         self.bar_closes = False
         self.takes_map = False
+        self.read_query: Callable[[Cursor], Query] | None = None
         self.bare: dict[int, Expression] = {}
 
     @property

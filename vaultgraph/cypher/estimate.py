@@ -13,6 +13,7 @@ from vaultgraph.cypher.syntax import (
     Expression,
     HasLabels,
     LabelAnd,
+    LabelAny,
     LabelExpression,
     LabelName,
     LabelNot,
@@ -41,6 +42,8 @@ def satisfies(labels: LabelExpression | None, present: Sequence[str]) -> bool:
             return any(satisfies(part, present) for part in parts)
         case LabelNot(part):
             return not satisfies(part, present)
+        case LabelAny():
+            return bool(present)
 
 
 def label_ranges(graph: Graph, labels: LabelExpression | None) -> list[tuple[int, int]]:

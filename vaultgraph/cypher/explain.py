@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.operators import (
     Aggregate,
+    Apply,
     Argument,
     BuildPath,
     CallProcedure,
@@ -16,6 +17,7 @@ from vaultgraph.cypher.operators import (
     Degree,
     Direction,
     Distinct,
+    EmptyGroups,
     Expand,
     ExpandBound,
     ExpandVariable,
@@ -26,6 +28,7 @@ from vaultgraph.cypher.operators import (
     Keep,
     Keys,
     Limit,
+    LimitEach,
     LimitPieces,
     Optional,
     Plan,
@@ -59,6 +62,7 @@ class Line:
     operator: str
     details: str
     rows: float
+    plan: Plan
 
 
 def explain(plan: Plan, statistics: Statistics) -> list[Line]:
@@ -77,9 +81,9 @@ def _text(plan: Plan, depth: int) -> list[str]:
 
 
 def _lines(plan: Plan, statistics: Statistics, depth: int, outer: float) -> list[Line]:
-    own = Line(depth, type(plan).__name__, _details(plan), estimated_rows(plan, statistics, outer))
+    own = Line(depth, type(plan).__name__, _details(plan), estimated_rows(plan, statistics, outer), plan)
     match plan:
-        case Optional(source, inner) | LimitPieces(source, inner):
+        case Optional(source, inner) | Apply(source, inner) | LimitPieces(source, inner):
             handed_in = estimated_rows(source, statistics, outer)
             return [
                 own,
@@ -121,8 +125,14 @@ def _details(plan: Plan) -> str:
             return _shown(count)
         case Unwind(_, source, variable):
             return f"{_shown(source)} AS {_name(variable)}"
-        case Optional(_, _, introduced):
+        case Optional(_, _, introduced) | Apply(_, _, introduced):
             return _names(introduced)
+        case LimitEach(_, row, skip, limit):
+            parts = [("SKIP", skip), ("LIMIT", limit)]
+            shown = " ".join(f"{word} {_shown(count)}" for word, count in parts if count is not None)
+            return f"{shown} of each {_name(row)}"
+        case EmptyGroups(_, row, _, calls):
+            return f"{_items(calls)} of each {_name(row)}"
         case Join(_, _, equal):
             return ", ".join(f"{_shown(one)} = {_shown(other)}" for one, other in equal)
         case Union(_, columns):

@@ -6,10 +6,9 @@ The part of cypher/expressions that is not operators. How a nested expression is
 from collections.abc import Callable
 from typing import Literal as Choice
 
-from vaultgraph.cypher.advice import WRITES, write_refusal
 from vaultgraph.cypher.cursor import Cursor
-from vaultgraph.cypher.functions.aggregates import is_aggregate
-from vaultgraph.cypher.patterns import path_pattern, path_patterns, starts_pattern
+from vaultgraph.cypher.patterns import path_pattern, starts_pattern
+from vaultgraph.cypher.subqueries import subquery
 from vaultgraph.cypher.syntax import (
     Case,
     CountStar,
@@ -26,8 +25,6 @@ from vaultgraph.cypher.syntax import (
     Reduce,
     Variable,
 )
-from vaultgraph.cypher.trees import any_tree
-from vaultgraph.errors import QueryError, UnsupportedError
 
 Parse = Callable[[Cursor], Expression]
 ParseToBar = Callable[[Cursor, bool], Expression]
@@ -116,9 +113,7 @@ def exists_call(cursor: Cursor, parse: Parse) -> Expression | None:
     """``EXISTS { … }`` or ``exists((a)-->(b))``; None for ``exists(n.p)``, which is read as a call."""
     first = cursor.index
     if cursor.words[first + 1] == "{":
-        cursor.index += 1
-        patterns, where, _ = _subquery(cursor, parse)
-        return PatternPredicate(patterns, where, at=cursor.span(first))
+        return subquery(cursor, "exists", parse)
     pattern = _pattern_argument(cursor, parse)
     return pattern and PatternPredicate((pattern,), bare=True, at=cursor.span(first))
 
@@ -127,28 +122,16 @@ def count_call(cursor: Cursor, parse: Parse) -> Expression | None:
     """``COUNT { … }`` or ``count(*)``; None for any other call of count."""
     first = cursor.index
     if cursor.words[first + 1] == "{":
-        cursor.index += 1
-        patterns, where, returned = _subquery(cursor, parse)
-        if any(distinct for distinct, _ in returned):
-            raise UnsupportedError("COUNT { … RETURN DISTINCT … } is not supported.", cursor.text, *cursor.span(first))
-        return PatternCount(patterns, where, at=cursor.span(first))
+        return subquery(cursor, "count", parse)
     if cursor.words[first + 1] == "(" and cursor.words[first + 2] == "*" and cursor.words[first + 3] == ")":
         cursor.index += 4
         return CountStar(at=cursor.span(first))
     return None
 
 
-def collect_subquery(cursor: Cursor, parse: Parse) -> Expression:
-    """``COLLECT { MATCH pattern WHERE … RETURN expression }``, which is a pattern comprehension."""
-    first = cursor.index
-    cursor.index += 1
-    patterns, where, returned = _subquery(cursor, parse)
-    distinct, item = returned[0] if len(returned) == 1 else (False, None)
-    if len(patterns) != 1 or distinct or item is None:
-        raise UnsupportedError(
-            "COLLECT { … } is supported with one pattern and one plain RETURN item.", cursor.text, *cursor.span(first)
-        )
-    return PatternComprehension(patterns[0], where, item, at=cursor.span(first))
+def collect_call(cursor: Cursor, parse: Parse) -> Expression:
+    """``COLLECT { … RETURN expression }``."""
+    return subquery(cursor, "collect", parse)
 
 
 def size_call(cursor: Cursor, parse: Parse) -> Expression | None:
@@ -226,53 +209,3 @@ def _pattern_argument(cursor: Cursor, parse: Parse) -> PathPattern | None:
     pattern = path_pattern(cursor, parse)
     cursor.expect(")")
     return pattern
-
-
-def _subquery(
-    cursor: Cursor, parse: Parse
-) -> tuple[tuple[PathPattern, ...], Expression | None, list[tuple[bool, Expression | None]]]:
-    """``{ [MATCH] patterns [WHERE …] [RETURN …] }``: patterns, condition, and (distinct, item) of RETURN.
-
-    The item is None for a star.
-    """
-    first = cursor.index
-    cursor.index += 1
-    cursor.accept("MATCH")
-    if cursor.word in WRITES or cursor.word in ("WITH", "OPTIONAL", "UNWIND", "CALL"):
-        raise _too_much(cursor, first)
-    patterns = path_patterns(cursor, parse)
-    where = cursor.as_condition(parse(cursor)) if cursor.accept("WHERE") else None
-    returned: list[tuple[bool, Expression | None]] = []
-    if cursor.accept("RETURN"):
-        distinct = cursor.accept("DISTINCT")
-        while cursor.word != "}":
-            if returned:
-                cursor.expect(",")
-            item = None if cursor.accept("*") else parse(cursor)
-            if item is not None and any_tree(item, is_aggregate):
-                raise _too_much(cursor, first)
-            if cursor.accept("AS"):
-                cursor.variable()
-            returned.append((distinct, item))
-            if cursor.word in ("ORDER", "SKIP", "LIMIT", "UNION"):
-                raise _too_much(cursor, first)
-    if cursor.word != "}":
-        raise _too_much(cursor, first)
-    cursor.index += 1
-    return patterns, where, returned
-
-
-def _too_much(cursor: Cursor, opener: int) -> QueryError:
-    """The error for a subquery of more than a pattern and its condition."""
-    word, index = cursor.word, cursor.index
-    if word in WRITES:
-        return write_refusal(word, cursor.text, cursor.starts[index], cursor.ends[index])
-    if word in ("MATCH", "OPTIONAL", "WITH", "UNWIND", "CALL", "ORDER", "SKIP", "LIMIT", "UNION", "}", ","):
-        return UnsupportedError(
-            "Inside these braces only patterns, WHERE and a plain RETURN are supported. Do the rest in clauses before: "
-            "MATCH … WITH n, count(*) AS c WHERE c > 3.",
-            cursor.text,
-            cursor.starts[opener],
-            cursor.ends[cursor.closers[opener]],
-        )
-    return cursor.unexpected(["WHERE", "RETURN"], "the braces hold patterns, WHERE condition, RETURN")

@@ -10,7 +10,16 @@ from typing import Final
 from typing import Literal as Choice
 
 from vaultgraph.cypher.functions.record import Function
-from vaultgraph.cypher.syntax import Expression, LabelAnd, LabelExpression, LabelName, LabelNot, LabelOr, Literal
+from vaultgraph.cypher.syntax import (
+    Expression,
+    LabelAnd,
+    LabelAny,
+    LabelExpression,
+    LabelName,
+    LabelNot,
+    LabelOr,
+    Literal,
+)
 
 KindName = Choice["any", "null", "boolean", "integer", "float", "string", "list", "map", "node", "relationship", "path"]
 
@@ -114,7 +123,7 @@ def with_labels(kind: Kind, labels: Sequence[str]) -> Kind:
 def label_names(labels: LabelExpression | None, *, negated: bool = False) -> tuple[LabelName, ...]:
     """The names in a label expression; with ``negated`` also those behind a ``!``."""
     match labels:
-        case None:
+        case None | LabelAny():
             return ()
         case LabelName():
             return (labels,)
@@ -149,12 +158,16 @@ def kind_of_aggregate(name: str, arguments: Sequence[Kind]) -> Kind:
 
 def refused_argument(function: Function, position: int, kind: Kind) -> bool:
     """Whether no value of the kind can be the argument at ``position`` (0-based)."""
-    if kind.name in ("any", "null") or not function.parameters:
+    return bool(function.parameters) and is_refused_by(function.parameter(position).types, kind)
+
+
+def is_refused_by(types: frozenset[str], kind: Kind) -> bool:
+    """Whether no value of the kind has one of the types; of no types every value is."""
+    if kind.name in ("any", "null"):
         return False
-    accepted = function.parameter(position).types
-    fitting: set[KindName] = {name for type_name in accepted if (name := _kind_of_type(type_name).name) != "any"}
+    fitting: set[KindName] = {name for type_name in types if (name := _kind_of_type(type_name).name) != "any"}
     # A type this module does not know (a date, say) may be made from anything: only closed sets refuse.
-    if not fitting or any(_kind_of_type(type_name) is ANY for type_name in accepted):
+    if not fitting or any(_kind_of_type(type_name) is ANY for type_name in types):
         return False
     return kind.name not in fitting and not (kind.name == "integer" and "float" in fitting)
 

@@ -309,6 +309,44 @@ class Optional:
 
 
 @dataclass(frozen=True, slots=True)
+class Apply:
+    """The rows a subquery makes of each row, with ``introduced`` beside it, in the order of the rows.
+
+    ``inner`` is run once for all rows: it starts at an Argument that also has the column ``row``, and keeps it. With
+    kind "unit" it makes no rows and the input stays as it is.
+    """
+
+    input: "Plan"
+    inner: "Plan"
+    introduced: tuple[str, ...]
+    row: str
+    kind: Choice["rows", "unit"] = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class LimitEach:
+    """Within a subquery: of the rows with the same number in ``row`` those after ``skip``, at most ``limit``."""
+
+    input: "Plan"
+    row: str
+    skip: Expression | None
+    limit: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyGroups:
+    """Within a subquery: a row of what ``calls`` give without rows for each number in ``row`` that has none.
+
+    The numbers, and the columns ``carried``, are those of the Argument of the subquery.
+    """
+
+    input: "Plan"
+    row: str
+    carried: tuple[str, ...]
+    calls: tuple[tuple[str, FunctionCall | CountStar], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Join:
     """Every pair of rows, or only those with equal, non-null values of the expression pairs ``equal``."""
 
@@ -336,33 +374,8 @@ class CallProcedure:
 
 
 Plan = (
-    Start
-    | Argument
-    | ScanNodes
-    | SeekNodes
-    | CountNodes
-    | Expand
-    | ExpandBound
-    | ExpandVariable
-    | Reach
-    | ShortestPaths
-    | Degree
-    | Tally
-    | BuildPath
-    | Filter
-    | Extend
-    | Project
-    | Keep
-    | Aggregate
-    | Distinct
-    | Sort
-    | TopK
-    | Skip
-    | Limit
-    | LimitPieces
-    | Unwind
-    | Optional
-    | Join
-    | Union
-    | CallProcedure
-)
+    Start | Argument | ScanNodes | SeekNodes | CountNodes | Expand | ExpandBound | ExpandVariable | Reach
+    | ShortestPaths | Degree | Tally | BuildPath | Filter | Extend | Project | Keep | Aggregate | Distinct
+    | Sort | TopK | Skip | Limit | LimitPieces | Unwind | Optional | Apply | LimitEach | EmptyGroups | Join
+    | Union | CallProcedure
+)  # fmt: skip

@@ -11,6 +11,7 @@ from vaultgraph.cypher.cursor import Cursor
 from vaultgraph.cypher.syntax import (
     Expression,
     LabelAnd,
+    LabelAny,
     LabelExpression,
     LabelName,
     LabelNot,
@@ -20,7 +21,6 @@ from vaultgraph.cypher.syntax import (
     Parameter,
     PathPattern,
     RelationshipPattern,
-    Span,
 )
 from vaultgraph.cypher.tokens import integer_of, is_integer
 from vaultgraph.errors import UnsupportedError
@@ -55,7 +55,7 @@ def starts_pattern(cursor: Cursor, index: int) -> bool:
     inside = index + 1
     if cursor.is_name(inside):
         inside += 1
-    return inside == close or words[inside] in (":", "{", "WHERE") or cursor.kinds[inside] == "parameter"
+    return inside == close or words[inside] in (":", "{", "WHERE", "IS") or cursor.kinds[inside] == "parameter"
 
 
 def path_pattern(cursor: Cursor, parse: Parse) -> PathPattern:
@@ -101,7 +101,7 @@ def path_patterns(cursor: Cursor, parse: Parse) -> tuple[PathPattern, ...]:
 
 
 def label_expression(cursor: Cursor, *, bar: bool = True) -> LabelExpression:
-    """What follows the colon: ``A:B``, ``A&B``, ``A|B``, ``!A``, ``(A|B)&C``; without ``bar`` a ``|`` ends it."""
+    """What follows the colon: ``A:B``, ``A&B``, ``A|B``, ``!A``, ``(A|B)&C``, ``%``; without ``bar`` a bar ends it."""
     first = cursor.index
     parts = [_label_and(cursor)]
     while bar and cursor.accept("|"):
@@ -151,6 +151,8 @@ def _label_not(cursor: Cursor) -> LabelExpression:
         cursor.depth -= 1
         cursor.expect(")")
         return inner
+    if cursor.accept("%"):
+        return LabelAny(at=cursor.span(first))
     return LabelName(cursor.any_name("a name"), at=cursor.span(first))
 
 
@@ -182,7 +184,7 @@ def _node(cursor: Cursor, parse: Parse) -> NodePattern:
     cursor.expect("(", "a node such as (n:Label) is expected")
     variable = cursor.variable() if cursor.is_name(cursor.index) else None
     labels = None
-    if cursor.accept(":"):
+    if cursor.accept(":") or cursor.accept("IS"):
         labels = label_expression(cursor)
     properties = _properties(cursor, parse)
     where = cursor.as_condition(parse(cursor)) if cursor.accept("WHERE") else None
@@ -225,12 +227,12 @@ def _relationship(cursor: Cursor, parse: Parse) -> RelationshipPattern:
     how = "a relationship is written --, -->, <-- or -[r:TYPE]->"
     left = cursor.accept("<")
     cursor.expect("-", how)
-    variable, types, length, properties, where = None, tuple[str, ...](), None, None, None
+    variable, types, labels, length, properties, where = None, tuple[str, ...](), None, None, None, None
     opener = cursor.index
     if cursor.accept("["):
         variable = cursor.variable() if cursor.is_name(cursor.index) else None
-        if cursor.accept(":"):
-            types = _types(cursor)
+        if cursor.accept(":") or cursor.accept("IS"):
+            types, labels = _types(cursor)
         if cursor.accept("*"):
             length = _star_length(cursor)
         properties = _properties(cursor, parse)
@@ -238,7 +240,7 @@ def _relationship(cursor: Cursor, parse: Parse) -> RelationshipPattern:
         if cursor.word != "]":
             if cursor.word == "..":
                 raise cursor.error("A length is written with a star: -[:TYPE*1..3]->.")
-            raise _bad_detail(cursor, opener, labelled=bool(types))
+            raise _bad_detail(cursor, opener, labelled=bool(types) or labels is not None)
         cursor.index += 1
     cursor.expect("-", how)
     right = cursor.accept(">")
@@ -247,20 +249,15 @@ def _relationship(cursor: Cursor, parse: Parse) -> RelationshipPattern:
         raise cursor.error("The relationship has two lengths: keep * or the quantifier.", first, cursor.index)
     direction: Choice["out", "in", "both"] = "both" if left == right else ("out" if right else "in")
     at = cursor.span(first)
-    return RelationshipPattern(variable, types, direction, length or quantifier, properties, where, at=at)
+    return RelationshipPattern(variable, types, direction, length or quantifier, properties, where, labels, at=at)
 
 
-def _types(cursor: Cursor) -> tuple[str, ...]:
-    first = cursor.index
+def _types(cursor: Cursor) -> tuple[tuple[str, ...], LabelExpression | None]:
+    """Plain alternatives as names, anything else as the expression it is."""
     labels = label_expression(cursor)
     parts = labels.parts if isinstance(labels, LabelOr) else (labels,)
     names = tuple(part.name for part in parts if isinstance(part, LabelName))
-    if len(names) != len(parts):
-        at: Span = cursor.span(first)
-        raise UnsupportedError(
-            "A relationship has one type: give alternatives as :A|B; & and ! are not supported here.", cursor.text, *at
-        )
-    return names
+    return (names, None) if len(names) == len(parts) else ((), labels)
 
 
 def _star_length(cursor: Cursor) -> Length:

@@ -7,6 +7,7 @@ from vaultgraph.cypher.estimate import Statistics, selectivity
 from vaultgraph.cypher.growth import hops_made
 from vaultgraph.cypher.operators import (
     Aggregate,
+    Apply,
     Argument,
     CallProcedure,
     Expand,
@@ -58,6 +59,8 @@ def estimated_rows(plan: Plan, statistics: Statistics, outer: float = 1.0) -> fl
             return max(0.0, rows - _number(count, 0))
         case Unwind():
             return rows * _UNWOUND
+        case Apply(source, inner, _, _, kind):
+            return rows if kind == "unit" else estimated_rows(inner, statistics, rows)
         case Optional(source, inner):
             return max(rows, estimated_rows(inner, statistics, rows))
         case Join(_, _, equal):

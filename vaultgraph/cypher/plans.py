@@ -6,12 +6,14 @@ from typing import assert_never
 
 from vaultgraph.cypher.operators import (
     Aggregate,
+    Apply,
     Argument,
     BuildPath,
     CallProcedure,
     CountNodes,
     Degree,
     Distinct,
+    EmptyGroups,
     Expand,
     ExpandBound,
     ExpandVariable,
@@ -20,6 +22,7 @@ from vaultgraph.cypher.operators import (
     Join,
     Keep,
     Limit,
+    LimitEach,
     LimitPieces,
     Optional,
     Plan,
@@ -48,7 +51,7 @@ def inputs_of(plan: Plan) -> tuple[Plan, ...]:
             return (left, right)
         case Union(parts):
             return parts
-        case Optional(source, inner):
+        case Optional(source, inner) | Apply(source, inner):
             return (source, inner)
         case LimitPieces(source, pipeline):
             return (source, pipeline)
@@ -67,7 +70,7 @@ def with_inputs(plan: Plan, inputs: tuple[Plan, ...]) -> Plan:
             return replace(plan, left=inputs[0], right=inputs[1])
         case Union():
             return replace(plan, parts=inputs)
-        case Optional():
+        case Optional() | Apply():
             return replace(plan, input=inputs[0], inner=inputs[1])
         case LimitPieces():
             return replace(plan, input=inputs[0], pipeline=inputs[1])
@@ -98,7 +101,7 @@ def columns_of(plan: Plan) -> frozenset[str]:
             return frozenset((variable,))
         case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | BuildPath():
             return columns_of(plan.input) | _made_by_pattern(plan)
-        case Filter() | Distinct() | Sort() | TopK() | Skip() | Limit():
+        case Filter() | Distinct() | Sort() | TopK() | Skip() | Limit() | LimitEach() | EmptyGroups():
             return columns_of(plan.input)
         case Extend(source, items):
             return columns_of(source) | {name for name, _ in items}
@@ -114,7 +117,7 @@ def columns_of(plan: Plan) -> frozenset[str]:
             return columns_of(pipeline)
         case Unwind(source, _, variable):
             return columns_of(source) | {variable}
-        case Optional(source, _, introduced):
+        case Optional(source, _, introduced) | Apply(source, _, introduced):
             return columns_of(source) | set(introduced)
         case Join(left, right):
             return columns_of(left) | columns_of(right)
@@ -154,7 +157,7 @@ def labels_of(plan: Plan) -> dict[str, LabelExpression | None]:
             }
         case Join(left, right):
             return {**labels_of(left), **labels_of(right)}
-        case Optional(source):
+        case Optional(source) | Apply(source) | LimitEach(source):
             return labels_of(source)
         case _:
             return {}

@@ -10,16 +10,19 @@ from vaultgraph.cypher.advice import RESERVED
 from vaultgraph.cypher.syntax import (
     Binary,
     CallProcedure,
+    CallSubquery,
     Case,
     Clause,
     Comparison,
     CountStar,
     Expression,
+    Finish,
     FunctionCall,
     HasLabels,
     Index,
     IsNull,
     LabelAnd,
+    LabelAny,
     LabelExpression,
     LabelName,
     LabelNot,
@@ -46,6 +49,7 @@ from vaultgraph.cypher.syntax import (
     Return,
     SingleQuery,
     Slice,
+    Subquery,
     Unary,
     Unwind,
     Variable,
@@ -57,11 +61,15 @@ _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 def print_query(query: Query) -> str:
     """One line of Cypher."""
+    mode = "" if query.mode == "run" else query.mode.upper() + " "
+    return mode + _union(query) + (" FORMAT CSV" if query.csv else "")
+
+
+def _union(query: Query) -> str:
     parts = [_single(query.parts[0])]
     for part, every in zip(query.parts[1:], query.union_all, strict=True):
         parts += ["UNION ALL" if every else "UNION", _single(part)]
-    mode = "" if query.mode == "run" else query.mode.upper() + " "
-    return mode + " ".join(parts) + (" FORMAT CSV" if query.csv else "")
+    return " ".join(parts)
 
 
 def print_expression(tree: Expression) -> str:
@@ -99,6 +107,8 @@ def print_expression(tree: Expression) -> str:
             return _local(tree)
         case PatternPredicate() | PatternCount() | PatternComprehension():
             return _with_pattern(tree)
+        case Subquery(kind, query):
+            return f"{kind.upper()} {{ {_union(query)} }}"
         case _:
             assert_never(tree)
 
@@ -168,6 +178,12 @@ def _clause(clause: Clause) -> str:
             return f"WITH {_projection(projection)}{_where(where)}"
         case Return(projection):
             return f"RETURN {_projection(projection)}"
+        case Finish():
+            return "FINISH"
+        case CallSubquery(query, imports, star, optional):
+            taken = "*" if star else None if imports is None else ", ".join(map(_variable, imports))
+            head = ("OPTIONAL " if optional else "") + ("CALL" if taken is None else f"CALL ({taken})")
+            return f"{head} {{ {_union(query)} }}"
         case CallProcedure(name, arguments, yields, star, where):
             text = "CALL " + ".".join(_name(part) for part in name.split("."))
             text += "" if arguments is None else f"({_list(arguments)})"
@@ -211,6 +227,8 @@ def _relationship(relationship: RelationshipPattern) -> str:
     parts = ["" if relationship.variable is None else _variable(relationship.variable)]
     if relationship.types:
         parts[0] += ":" + "|".join(map(_name, relationship.types))
+    elif relationship.type_expression is not None:
+        parts[0] += ":" + _labels(relationship.type_expression)
     if relationship.length is not None:
         least, most = relationship.length
         parts[0] += f"*{least}..{'' if most is None else most}"
@@ -232,6 +250,8 @@ def _labels(labels: LabelExpression) -> str:
     match labels:
         case LabelName(name):
             return _name(name)
+        case LabelAny():
+            return "%"
         case LabelNot(part):
             return "!" + _inner_labels(part)
         case LabelAnd(parts):

@@ -1,110 +1,69 @@
-"""The procedures of CALL: a small table of names, result columns and what makes their rows.
+"""The procedures of CALL: what a procedure is, made from its signature, and the table of those there are.
 
-Read by bind (names and columns), the planner and execute/call. Procedures take no arguments yet and only read.
+Read by cypher/bind_procedures (names, arguments, columns) and execute/call. What makes their rows is in
+cypher/procedure_rows. Procedures only read.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 import polars as pl
 
-from vaultgraph.cypher.functions import registry
-from vaultgraph.cypher.functions.aggregates import AGGREGATES
-from vaultgraph.graph.graph import Graph, label_counts
+from vaultgraph.cypher import procedure_rows
+from vaultgraph.cypher.functions.record import Parameter, parameter
+from vaultgraph.cypher.procedure_rows import HEADINGS, LINKS, PROBLEMS, Tables
+from vaultgraph.cypher.values import equals
+from vaultgraph.graph.graph import Graph
 
-Tables = Mapping[str, Callable[[], pl.DataFrame]]
-"""What makes the frames that belong to the snapshot and not to the graph, by procedure name (``vault.problems``).
+__all__ = ["HEADINGS", "LINKS", "PROBLEMS", "PROCEDURES", "Procedure", "Tables", "fixed_rows", "procedure"]
 
-Called only where a query calls the procedure.
-"""
+Rows = pl.DataFrame | Sequence[Sequence[object]]
+MakeRows = Callable[..., Rows]
+"""Takes the graph, the tables and the arguments; gives a frame with exactly the columns, or rows of engine values."""
+
+_SIGNATURE: Final = re.compile(r"\s*([\w.]+)\((.*)\) :: \((.*)\)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """``columns`` are the result columns in order; ``rows`` gives a frame with exactly these."""
+    """``columns`` are the result columns in order; without any the procedure keeps the rows as they are."""
 
     name: str
+    signature: str
+    parameters: tuple[Parameter, ...]
     columns: tuple[str, ...]
-    rows: Callable[[Graph, Tables], pl.DataFrame]
-    parameters: tuple[str, ...] = ()
-
-    @property
-    def signature(self) -> str:
-        """The call with its result columns, as documentation shows it."""
-        return f"{self.name}({', '.join(self.parameters)}) :: ({', '.join(self.columns)})"
+    rows: MakeRows
 
 
-def find_procedure(name: str) -> Procedure | None:
-    """The procedure called ``name`` in any case, None where there is none."""
-    return PROCEDURES.get(name.lower())
+def procedure(signature: str, rows: MakeRows) -> Procedure:
+    """A procedure from its signature, ``name(a :: STRING, b :: INTEGER?) :: (c :: STRING, d :: ANY)``.
 
-
-def procedure_called(name: str) -> Procedure:
-    """The procedure of a bound CALL.
-
-    Raises:
-        KeyError: bind let an unknown name through.
+    The question mark says that null may come; it is never refused.
     """
-    return PROCEDURES[name.lower()]
+    match = _SIGNATURE.fullmatch(signature)
+    if match is None:
+        raise ValueError(f"not a signature: {signature}")
+    parameters = tuple(parameter(part.removesuffix("?")) for part in match[2].split(", ") if part.strip())
+    columns = tuple(part.partition(" :: ")[0].strip() for part in match[3].split(", ") if part.strip())
+    return Procedure(match[1], signature.strip(), parameters, columns, rows)
 
 
-def _labels(graph: Graph, _tables: Tables) -> pl.DataFrame:
-    return _names("label", list(label_counts(graph)))
+def fixed_rows(signature: str, table: Iterable[Sequence[object]]) -> Procedure:
+    """A procedure that looks its answer up: each row of ``table`` holds the arguments, then the result columns."""
+    kept = [tuple(row) for row in table]
+
+    def rows(_graph: Graph, _tables: Tables, *arguments: object) -> Rows:
+        width = len(arguments)
+        return [row[width:] for row in kept if all(map(_is_same, row, arguments))]
+
+    return procedure(signature, rows)
 
 
-def _types(graph: Graph, _tables: Tables) -> pl.DataFrame:
-    return _names("relationshipType", [name for name, table in graph.relationships.items() if len(table.sources)])
-
-
-def _keys(graph: Graph, _tables: Tables) -> pl.DataFrame:
-    keys = set(graph.node_columns)
-    for table in graph.relationships.values():
-        keys.update(table.columns)
-    return _names("propertyKey", sorted(keys))
-
-
-def _names(column: str, names: list[str]) -> pl.DataFrame:
-    return pl.DataFrame({column: pl.Series(names, dtype=pl.String)})
-
-
-PROBLEMS: Final = pl.Schema(
-    {"path": pl.String, "line": pl.Int64, "code": pl.String, "severity": pl.String, "message": pl.String}
-)
-
-
-HEADINGS: Final = pl.Schema({"path": pl.String, "line": pl.Int64, "level": pl.Int64, "text": pl.String})
-LINKS: Final = pl.Schema(
-    {
-        "path": pl.String,
-        "line": pl.Int64,
-        "target": pl.String,  # as written, without anchor; "" is a link to the note itself
-        "anchor": pl.String,
-        "display": pl.String,
-        "is_embed": pl.Boolean,
-        "section": pl.String,
-        "property": pl.String,  # the frontmatter key it is written in
-    }
-)
-
-
-def _handed_in(name: str, schema: pl.Schema) -> Procedure:
-    """A procedure whose rows are the table ``name`` that the caller of the engine handed in; none without it."""
-
-    def rows(_graph: Graph, tables: Tables) -> pl.DataFrame:
-        make = tables.get(name)
-        return schema.to_frame() if make is None else make().select(pl.col(key).cast(schema[key]) for key in schema)
-
-    return Procedure(name, tuple(schema.names()), rows)
-
-
-def _functions(_graph: Graph, _tables: Tables) -> pl.DataFrame:
-    records = [one for name in registry.names() if (one := registry.find(name)) is not None]
-    rows = [(one.name, one.signature, False) for one in records]
-    rows += [(one.name, one.signature, True) for one in AGGREGATES.values()]
-    schema = {"name": pl.String, "signature": pl.String, "aggregating": pl.Boolean}
-    return pl.DataFrame(sorted(rows, key=lambda row: row[0].lower()), schema=schema, orient="row")
+def _is_same(cell: object, argument: object) -> bool:
+    return cell is argument if cell is None or argument is None else equals(cell, argument) is True
 
 
 def _procedures(_graph: Graph, _tables: Tables) -> pl.DataFrame:
@@ -112,19 +71,50 @@ def _procedures(_graph: Graph, _tables: Tables) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"name": pl.String, "signature": pl.String}, orient="row")
 
 
+_DECLARED: Final[tuple[tuple[str, MakeRows], ...]] = (
+    (
+        "db.indexes() :: (name :: STRING, type :: STRING, label :: STRING, properties :: LIST<STRING>)",
+        procedure_rows.indexes,
+    ),
+    ("db.labels() :: (label :: STRING)", procedure_rows.labels),
+    ("db.propertyKeys() :: (propertyKey :: STRING)", procedure_rows.keys),
+    ("db.relationshipTypes() :: (relationshipType :: STRING)", procedure_rows.types),
+    (
+        (
+            "db.schema.nodeTypeProperties() :: (nodeType :: STRING, nodeLabels :: LIST<STRING>, propertyName :: STRING, "
+            "propertyTypes :: LIST<STRING>, mandatory :: BOOLEAN)"
+        ),
+        procedure_rows.node_properties,
+    ),
+    (
+        (
+            "db.schema.relTypeProperties() :: (relType :: STRING, propertyName :: STRING, propertyTypes :: LIST<STRING>, "
+            "mandatory :: BOOLEAN)"
+        ),
+        procedure_rows.relationship_properties,
+    ),
+    ("dbms.functions() :: (name :: STRING, signature :: STRING, aggregating :: BOOLEAN)", procedure_rows.functions),
+    ("dbms.procedures() :: (name :: STRING, signature :: STRING)", _procedures),
+    (
+        "vault.headings() :: (path :: STRING, line :: INTEGER, level :: INTEGER, text :: STRING)",
+        procedure_rows.headings,
+    ),
+    (
+        (
+            "vault.links() :: (path :: STRING, line :: INTEGER, target :: STRING, anchor :: STRING, display :: STRING, "
+            "is_embed :: BOOLEAN, section :: STRING, property :: STRING)"
+        ),
+        procedure_rows.links,
+    ),
+    ("vault.orphans() :: (path :: STRING, title :: STRING)", procedure_rows.orphans),
+    ("vault.outline(path :: STRING) :: (line :: INTEGER, level :: INTEGER, text :: STRING)", procedure_rows.outline),
+    (
+        "vault.problems() :: (path :: STRING, line :: INTEGER, code :: STRING, severity :: STRING, message :: STRING)",
+        procedure_rows.problems,
+    ),
+    ("vault.unresolved() :: (target :: STRING, path :: STRING, line :: INTEGER)", procedure_rows.unresolved),
+)
 PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType(
-    {
-        one.name.lower(): one
-        for one in (
-            Procedure("db.labels", ("label",), _labels),
-            Procedure("db.propertyKeys", ("propertyKey",), _keys),
-            Procedure("db.relationshipTypes", ("relationshipType",), _types),
-            Procedure("dbms.functions", ("name", "signature", "aggregating"), _functions),
-            Procedure("dbms.procedures", ("name", "signature"), _procedures),
-            _handed_in("vault.headings", HEADINGS),
-            _handed_in("vault.links", LINKS),
-            _handed_in("vault.problems", PROBLEMS),
-        )
-    }
+    {one.name.lower(): one for one in (procedure(signature, rows) for signature, rows in _DECLARED)}
 )
 """Every procedure by its name in lower case."""

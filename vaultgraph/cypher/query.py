@@ -17,13 +17,14 @@ from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.execute.bindings import Bindings, ValueColumn
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.pattern_runner import PlannedPatterns
+from vaultgraph.cypher.execute.recorder import Recorder
 from vaultgraph.cypher.execute.run import Run, run
 from vaultgraph.cypher.explain import explain
 from vaultgraph.cypher.operators import Plan
 from vaultgraph.cypher.optimise import optimise
 from vaultgraph.cypher.plan_cache import PlanCache, Planned, key_of
 from vaultgraph.cypher.planner import plan_query
-from vaultgraph.cypher.procedures import Tables
+from vaultgraph.cypher.procedures import PROCEDURES, Procedure, Tables
 from vaultgraph.cypher.result import Result
 from vaultgraph.cypher.scopes import Names
 from vaultgraph.errors import BudgetError, EvaluationError, UnsupportedError
@@ -43,11 +44,13 @@ def run_query(
     schema: Names | None = None,
     tables: Tables | None = None,
     plans: PlanCache | None = None,
+    procedures: Mapping[str, Procedure] | None = None,
 ) -> Result:
     """The answer of one query on one graph.
 
     ``schema`` knows the names in the graph: without one there are no warnings. ``tables`` are frames for procedures,
-    ``plans`` the plans kept for this graph. Without a budget only the cap of rows holds.
+    ``plans`` the plans kept for this graph, ``procedures`` (by name in lower case) those a query may call beside the
+    ones there are; with some no plan is kept. Without a budget only the cap of rows holds.
 
     Raises:
         QueryError: the query is wrong, not supported, fails while running, or needs more than its budget.
@@ -57,14 +60,19 @@ def run_query(
     limits = Budget() if budget is None else budget
     limits.check()
     statistics = Statistics(schema.facts if isinstance(schema, Schema) else Facts(graph))
-    planned = _planned(text, given, schema, statistics, plans)
+    planned = _planned(text, given, schema, statistics, None if procedures else plans, procedures)
     bound, plan, warnings = planned.bound, planned.plan, planned.bound.warnings
     if bound.query.mode == "explain":
         columns, bindings = _plan_rows(plan, statistics)
     else:
         frames: Tables = {} if tables is None else tables
-        context = Context(graph, given, text, limits, datetime.now().astimezone(), PlannedPatterns(frames, statistics))
-        columns, bindings = bound.columns, _run(plan, Run(context, frames))
+        known = {**PROCEDURES, **procedures} if procedures else PROCEDURES
+        recorder = Recorder() if bound.query.mode == "profile" else None
+        patterns = PlannedPatterns(frames, statistics, known)
+        context = Context(graph, given, text, limits, datetime.now().astimezone(), patterns)
+        columns, bindings = bound.columns, _run(plan, Run(context, frames, None, known, recorder))
+        if recorder is not None:
+            columns, bindings = _plan_rows(plan, statistics, recorder)
         warnings = (*warnings, *context.warnings)
     return Result(
         columns,
@@ -82,16 +90,15 @@ def _planned(
     schema: Names | None,
     statistics: Statistics,
     plans: PlanCache | None,
+    procedures: Mapping[str, Procedure] | None,
 ) -> Planned:
     """The query bound and planned, or the plan kept of it."""
     key = key_of(text, parameters)
     kept = None if plans is None else plans.get(key)
     if kept is not None:
         return kept
-    bound = bind(parse(text), text, schema, parameters)
-    if bound.query.mode == "profile":
-        raise UnsupportedError("PROFILE is not supported; EXPLAIN shows the plan and its estimates.", text, 0, 7)
     try:
+        bound = bind(parse(text), text, schema, parameters, procedures)
         plan = plan_query(bound.query, bound.columns, statistics, parameters)
         planned = Planned(bound, optimise(plan, frozenset(bound.columns), statistics))
     except RecursionError:
@@ -116,7 +123,10 @@ def _run(plan: Plan, state: Run) -> Bindings:
         ) from None
 
 
-def _plan_rows(plan: Plan, statistics: Statistics) -> tuple[tuple[str, ...], Bindings]:
+def _plan_rows(
+    plan: Plan, statistics: Statistics, recorder: Recorder | None = None
+) -> tuple[tuple[str, ...], Bindings]:
+    """The answer of EXPLAIN, and with what was recorded of a run, that of PROFILE."""
     lines = explain(plan, statistics)
     columns = {
         "step": pl.Series([number for number, _ in enumerate(lines, 1)], dtype=pl.Int64),
@@ -124,4 +134,8 @@ def _plan_rows(plan: Plan, statistics: Statistics) -> tuple[tuple[str, ...], Bin
         "details": pl.Series([line.details for line in lines], dtype=pl.String),
         "estimated_rows": pl.Series([round(line.rows) for line in lines], dtype=pl.Int64),
     }
+    if recorder is not None:
+        watches = [recorder.of(line.plan) for line in lines]
+        columns["rows"] = pl.Series([watch.rows for watch in watches], dtype=pl.Int64)
+        columns["ms"] = pl.Series([round(watch.seconds * 1000, 3) for watch in watches], dtype=pl.Float64)
     return tuple(columns), Bindings(len(lines), {name: ValueColumn(series) for name, series in columns.items()})

@@ -4,13 +4,14 @@ A scope is never changed: a clause or a comprehension makes a new one. Hidden va
 query can write. Made and read by cypher/bind, cypher/bind_expressions and cypher/bind_projections.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from vaultgraph.cypher.advice import listed, nearest, shortened
 from vaultgraph.cypher.kinds import Kind
-from vaultgraph.cypher.syntax import Span
+from vaultgraph.cypher.procedures import Procedure
+from vaultgraph.cypher.syntax import Query, Span
 from vaultgraph.errors import BindError
 
 _MOST_WARNINGS: Final = 10
@@ -40,30 +41,44 @@ class Names(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """``kinds`` by variable, in the order they came; ``no_aggregates`` says why aggregates are refused, or None."""
+    """``kinds`` by variable, in the order they came; ``no_aggregates`` says why aggregates are refused, or None.
+
+    ``outer``: those of a query around this one, which stay known after WITH and RETURN and are never hidden.
+    """
 
     kinds: Mapping[str, Kind] = field(default_factory=dict[str, Kind])
     no_aggregates: str | None = None
+    outer: frozenset[str] = frozenset()
 
     def plus(self, kinds: Mapping[str, Kind]) -> "Scope":
         """With more variables; the new ones hide old ones of the same name."""
-        return Scope({**self.kinds, **kinds}, self.no_aggregates)
+        return Scope({**self.kinds, **kinds}, self.no_aggregates, self.outer)
+
+    def only(self, kinds: Mapping[str, Kind]) -> "Scope":
+        """With other variables in place of its own; those from outside stay."""
+        return Scope({**{name: self.kinds[name] for name in self.outer}, **kinds}, outer=self.outer)
 
     def without_aggregates(self, place: str) -> "Scope":
         """The same names where aggregates make no sense; ``place`` reads like "in WHERE"."""
-        return Scope(self.kinds, self.no_aggregates or place)
+        return Scope(self.kinds, self.no_aggregates or place, self.outer)
 
     @property
     def visible(self) -> tuple[str, ...]:
         """The variables a query can name."""
         return tuple(name for name in self.kinds if not name.startswith(" "))
 
+    @property
+    def starred(self) -> tuple[str, ...]:
+        """The variables a star stands for."""
+        return tuple(name for name in self.visible if name not in self.outer)
+
 
 @dataclass(slots=True)
 class Desk:
     """What one run of binding reads, and the warnings and hidden names it makes.
 
-    ``gone``: names that are out of scope, with a sentence on why and how to keep them.
+    ``gone``: names that are out of scope, with a sentence on why and how to keep them. ``procedures``: by name in lower
+    case. ``bind_query`` binds a query within braces (see cypher/bind).
     """
 
     text: str
@@ -72,6 +87,8 @@ class Desk:
     warnings: dict[str, None] = field(default_factory=dict[str, None])
     hidden: int = 0
     gone: dict[str, str] = field(default_factory=dict[str, str])
+    procedures: Mapping[str, Procedure] = field(default_factory=dict[str, Procedure])
+    bind_query: "BindQuery | None" = None
 
     def fresh(self, letter: str) -> str:
         """A hidden variable that is not used yet."""
@@ -101,3 +118,10 @@ class Desk:
         near = nearest(name, self.parameters)
         given = f"given are {listed('$' + one for one in self.parameters)}" if self.parameters else "none are given"
         return self.error(f"The parameter ${name} is missing: {given}.", at, None if near is None else f"${near}")
+
+
+BindQuery = Callable[
+    [Query, Scope, Desk, Mapping[str, str], Scope | None],
+    tuple[Query, dict[str, Kind]],
+]
+"""Takes a query, its scope, the names that are out of scope, and what an importing WITH may name."""

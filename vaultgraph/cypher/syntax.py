@@ -188,6 +188,18 @@ class PatternComprehension(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
+class Subquery(Syntax):
+    """``EXISTS { … }``, ``COUNT { … }`` and ``COLLECT { … }`` of whole clauses; plain patterns are forms of their own.
+
+    ``columns``: what the query answers, filled in by binding; that of a collected one is its only one.
+    """
+
+    kind: Choice["exists", "count", "collect"]
+    query: "Query"
+    columns: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class MapProjection(Syntax):
     """``n {.a, .*, key: expression, other}``: entries are (key, expression), ``everything`` is ``.*``."""
 
@@ -197,30 +209,10 @@ class MapProjection(Syntax):
 
 
 Expression = (
-    Literal
-    | ListLiteral
-    | MapLiteral
-    | Parameter
-    | Variable
-    | Property
-    | Index
-    | Slice
-    | Unary
-    | Binary
-    | Comparison
-    | IsNull
-    | HasLabels
-    | FunctionCall
-    | CountStar
-    | Case
-    | ListComprehension
-    | Quantifier
-    | Reduce
-    | PatternPredicate
-    | PatternCount
-    | PatternComprehension
-    | MapProjection
-)
+    Literal | ListLiteral | MapLiteral | Parameter | Variable | Property | Index | Slice | Unary | Binary
+    | Comparison | IsNull | HasLabels | FunctionCall | CountStar | Case | ListComprehension | Quantifier
+    | Reduce | PatternPredicate | PatternCount | PatternComprehension | Subquery | MapProjection
+)  # fmt: skip
 
 
 # Patterns
@@ -248,7 +240,12 @@ class LabelNot(Syntax):
     part: "LabelExpression"
 
 
-LabelExpression = LabelName | LabelAnd | LabelOr | LabelNot
+@dataclass(frozen=True, slots=True)
+class LabelAny(Syntax):
+    """``%``: at least one label."""
+
+
+LabelExpression = LabelName | LabelAnd | LabelOr | LabelNot | LabelAny
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +260,10 @@ class NodePattern(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class RelationshipPattern(Syntax):
-    """``length`` is None for one hop, else (least, most); most None is unbounded. Types empty: any type."""
+    """``length`` is None for one hop, else (least, most); most None is unbounded. Types empty: any type.
+
+    ``type_expression`` is what cannot be said by ``types``, such as ``!A``; binding makes it a condition.
+    """
 
     variable: str | None
     types: tuple[str, ...]
@@ -271,6 +271,7 @@ class RelationshipPattern(Syntax):
     length: tuple[int, int | None] | None = None
     properties: MapLiteral | Parameter | None = None
     where: Expression | None = None
+    type_expression: LabelExpression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +349,28 @@ class CallProcedure(Syntax):
     where: Expression | None
 
 
-Clause = Match | Unwind | With | Return | CallProcedure
+@dataclass(frozen=True, slots=True)
+class CallSubquery(Syntax):
+    """``CALL { … }`` and ``CALL (a, b) { … }``, whose ``imports`` are None for the first form; ``star``: ``CALL (*)``.
+
+    After binding ``imports`` are the outer variables that are read, ``columns`` those the query adds, and
+    ``is_scoped`` says that imports stay known after a WITH. Without columns it keeps the rows as they are.
+    """
+
+    query: "Query"
+    imports: tuple[str, ...] | None
+    star: bool
+    optional: bool
+    columns: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
+    is_scoped: bool = field(default=False, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Finish(Syntax):
+    """``FINISH``: the query answers nothing."""
+
+
+Clause = Match | Unwind | With | Return | Finish | CallProcedure | CallSubquery
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,10 @@ from vaultgraph.cypher.syntax import (
     PatternPredicate,
     Property,
     Quantifier,
+    Query,
     Reduce,
     RelationshipPattern,
+    Subquery,
     Syntax,
     Unary,
     Variable,
@@ -73,18 +75,22 @@ def _collect_variables(tree: Syntax, found: set[str]) -> None:
 
 
 def any_tree(tree: Syntax, test: Callable[[Syntax], bool]) -> bool:
-    """Whether ``test`` holds for the tree or one below it."""
-    return test(tree) or any(any_tree(below, test) for below in children(tree))
+    """Whether ``test`` holds for the tree or one below it; not looked for within subqueries."""
+    return test(tree) or any(any_tree(below, test) for below in children(tree) if not isinstance(below, Query))
 
 
 def has_pattern(tree: Syntax) -> bool:
-    """Whether evaluating the tree matches patterns."""
-    return any_tree(tree, lambda part: isinstance(part, PatternPredicate | PatternCount | PatternComprehension))
+    """Whether evaluating the tree matches patterns or runs a subquery."""
+    return any_tree(
+        tree, lambda part: isinstance(part, PatternPredicate | PatternCount | PatternComprehension | Subquery)
+    )
 
 
 def is_stable(tree: Syntax) -> bool:
     """Whether evaluating the tree twice gives the same value."""
-    return not any_tree(tree, lambda part: isinstance(part, FunctionCall) and part.name.lower() in _UNSTABLE)
+    if isinstance(tree, FunctionCall) and tree.name.lower() in _UNSTABLE:
+        return False
+    return all(is_stable(below) for below in children(tree))
 
 
 def is_constant(tree: Syntax) -> bool:
@@ -151,7 +157,10 @@ Tree = TypeVar("Tree", bound=Syntax)
 
 
 def rewrite(tree: Tree, change: Callable[[Syntax], Syntax | None]) -> Tree:
-    """The tree with every part for which ``change`` answers replaced by the answer, from the top."""
+    """The tree with every part for which ``change`` answers replaced by the answer, from the top.
+
+    Subqueries keep their clauses as they are: names and aggregates mean something else there.
+    """
     return _rewrite(tree, change)  # pyright: ignore[reportReturnType]  callers replace expressions by expressions
 
 
@@ -169,6 +178,8 @@ def _rewrite(tree: Syntax, change: Callable[[Syntax], Syntax | None]) -> Syntax:
 
 
 def _rewrite_value(value: object, change: Callable[[Syntax], Syntax | None]) -> object:
+    if isinstance(value, Query):
+        return value
     if isinstance(value, Syntax):
         return _rewrite(value, change)
     if isinstance(value, tuple):

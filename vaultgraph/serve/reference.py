@@ -23,13 +23,18 @@ Links are [:LINKS_TO {section, anchor, display, line, count}], embeds [:EMBEDS],
 property `my key:` is [:MY_KEY]. The way from a note to its picture: (n)-[:HAS_IMAGE]->(i:Image) RETURN i.path,
 then fetch_images([path]).""",
     "clauses": """\
-MATCH, OPTIONAL MATCH, WHERE, WITH, RETURN [DISTINCT], ORDER BY … [DESC], SKIP, LIMIT, UNWIND list AS x,
-UNION [ALL], CALL procedure(…) YIELD …. EXPLAIN before a query shows its plan. FORMAT CSV after it answers CSV.
-Read-only: CREATE, SET, DELETE and MERGE are refused; notes change by editing their files.""",
+MATCH, OPTIONAL MATCH, WHERE, WITH, RETURN [DISTINCT], ORDER BY … [DESC], SKIP or OFFSET, LIMIT, UNWIND list AS x,
+UNION [ALL], CALL procedure(…) YIELD …, CALL (n) { MATCH (n)-->(m) RETURN m ORDER BY m.title LIMIT 3 }: a query for each
+row, which sees the variables it names (CALL (*) all of them); OPTIONAL CALL keeps rows without an answer.
+EXPLAIN before a query shows its plan, PROFILE runs it and shows rows and milliseconds of each operator. FORMAT CSV after
+it answers CSV. One statement at a time. Read-only: CREATE, SET, DELETE and MERGE are refused; notes change by editing
+their files.""",
     "patterns": """\
-(n:Label {key: value}) · (n:A|B) · (n:A&!B) · -[r:TYPE]-> <-[:A|B]- -[r]- · variable length -[:T*1..3]->
-p = (a)-->(b) names a path · shortestPath((a)-[*..5]->(b)) · several patterns: MATCH (a)-->(b), (b)-->(c)
+(n:Label {key: value}) · (n:A|B) · (n:A&!B) · (n:%) any label · -[r:TYPE]-> <-[:A|B]- -[:!A]- -[r]-
+Several hops -[:T*1..3]-> or -[:T]->{1,3}, -[:T]->+ · p = (a)-->(b) names a path · shortestPath((a)-[*..5]->(b))
+(n WHERE n.x > 1)-[r WHERE r.line < 9]->(m) · several patterns: MATCH (a)-->(b), (b)-->(c)
 As a condition: WHERE (n)-->(:Tag), NOT (n)-[:LINKS_TO]->(), EXISTS { (n)-->(m) WHERE … }, COUNT { (n)-->() } > 3
+EXISTS, COUNT and COLLECT { MATCH … WITH … RETURN x ORDER BY x LIMIT 3 } hold whole queries, too.
 Labels and types are case-sensitive; a name with spaces or signs needs backticks: (n:`My Label`).""",
     "operators": """\
 + - * / % ^ · = <> < <= > >= (chains: 1 < x <= 5) · AND OR XOR NOT · IN · IS NULL, IS NOT NULL · || joins
@@ -37,7 +42,7 @@ STARTS WITH, ENDS WITH, CONTAINS · =~ 'regex' matches the whole text; (?i) igno
 A comparison with null is null, which WHERE drops. list[0], list[-1], list[1..3], map.key, map['key'], n['key']""",
     "expressions": """\
 CASE WHEN c THEN a ELSE b END · CASE x WHEN 1 THEN … END · [x IN list WHERE p | e] · any/all/none/single(x IN list
-WHERE p) · reduce(acc = 0, x IN list | acc + x) · [(n)-->(m) | m.title] · n {.title, .path, key: value} · $parameter""",
+WHERE p) · reduce(acc = 0, x IN list | acc + x) · [(n)-->(m) | m.title] · n {.title, .path, .*, key: value} · $parameter""",
     "values": """\
 STRING, INTEGER, FLOAT, BOOLEAN, LIST, MAP, DATE, LOCAL DATETIME, ZONED DATETIME, LOCAL TIME, ZONED TIME, DURATION,
 NODE, RELATIONSHIP, PATH, NULL. Notes' datetimes with an offset are kept in UTC. A property may hold another type in
@@ -45,14 +50,16 @@ another note: valueType(n.key) tells. Dates: n.due < date(), date('2026-05-01') 
 date.truncate('month', n.date), datetime('2026-05-01T09:00[Europe/Berlin]'), time('09:30+02:00').""",
     "procedures": """\
 CALL vault.problems() YIELD path, line, code, severity, message: what the last build found faulty.
-CALL vault.headings() YIELD path, line, level, text: the headings of all notes.
+CALL vault.headings() YIELD path, line, level, text: the headings of all notes; vault.outline(path): those of one.
 CALL vault.links() YIELD path, line, target, anchor, display, is_embed, section, property: links as they are written.
-CALL db.labels(), db.relationshipTypes(), db.propertyKeys(), dbms.functions(), dbms.procedures().
+CALL vault.orphans() YIELD path, title: notes nothing links to. CALL vault.unresolved() YIELD target, path, line.
+CALL db.labels(), db.relationshipTypes(), db.propertyKeys(), db.indexes(), db.schema.nodeTypeProperties(),
+db.schema.relTypeProperties(), dbms.functions(), dbms.procedures(); SHOW PROCEDURES lists them with signatures.
 Always with YIELD when more clauses follow.""",
     "examples": """\
 Backlinks: MATCH (n:Note)-[r:LINKS_TO]->(m {path: 'A.md'}) RETURN n.path, r.line
 Orphans: MATCH (n:Note) WHERE NOT EXISTS { (n)<-[r]-(m) WHERE r.line IS NOT NULL AND m <> n } RETURN n.path LIMIT 20
-Outline: CALL vault.headings() YIELD path, line, level, text WHERE path = 'A.md' RETURN level, text, line
+Outline: CALL vault.outline('A.md') YIELD line, level, text RETURN level, text, line
 Tag counts: MATCH (n:Note)-[:TAGGED]->(t:Tag) RETURN t.title, count(n) AS notes ORDER BY notes DESC LIMIT 10
 Dangling links: MATCH (n)-[r:LINKS_TO]->(c:Concept) WHERE c._provisional RETURN n.path, r.line, c.title
 Text: MATCH (n:Note) WHERE toLower(n.body) CONTAINS 'tide' RETURN n.path LIMIT 10 (grep is quicker for lines)""",

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ValueColumn
-from vaultgraph.cypher.syntax import Expression, PathPattern
+from vaultgraph.cypher.syntax import Expression, PathPattern, Subquery
 from vaultgraph.graph.graph import Graph
 
 
@@ -39,6 +39,10 @@ class PatternRunner(Protocol):
         context: "Context",
     ) -> BoundColumn:
         """The projection of every match, a list per row."""
+        ...
+
+    def subquery(self, part: Subquery, bindings: Bindings, context: "Context") -> BoundColumn:
+        """The value of a query within braces per row: Boolean, Int64 or a list."""
         ...
 
 

@@ -36,6 +36,7 @@ from vaultgraph.cypher.syntax import (
     Property,
     Quantifier,
     Reduce,
+    Subquery,
     Unary,
     Variable,
 )
@@ -97,6 +98,8 @@ def _dispatch(expression: Expression, bindings: Bindings, context: Context) -> O
             return context.patterns.count(patterns, where, bindings, context)
         case PatternComprehension(pattern, where, projection):
             return context.patterns.collect(pattern, where, projection, bindings, context)
+        case Subquery():
+            return context.patterns.subquery(expression, bindings, context)
         case CountStar():
             raise Refusal("count(*) only works where results are aggregated.")
         case _:

@@ -1,10 +1,11 @@
-"""Patterns inside expressions: EXISTS, COUNT, pattern predicates and pattern comprehensions.
+"""Patterns and queries inside expressions: EXISTS, COUNT, COLLECT, pattern predicates and comprehensions.
 
 The evaluator calls it through execute/context.PatternRunner. The pattern is planned once for all rows, with the
 variables of the rows bound and a hidden row number beside them, and what it finds is grouped back by that number.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -20,9 +21,9 @@ from vaultgraph.cypher.execute.run import Run, run
 from vaultgraph.cypher.matching import plan_patterns
 from vaultgraph.cypher.operators import Argument, Degree, Distinct, Expand, Keep, Plan
 from vaultgraph.cypher.optimise import optimise
-from vaultgraph.cypher.planner import ROW
-from vaultgraph.cypher.procedures import Tables
-from vaultgraph.cypher.syntax import Expression, PathPattern, Syntax
+from vaultgraph.cypher.planner import ROW, plan_subquery
+from vaultgraph.cypher.procedures import PROCEDURES, Procedure, Tables
+from vaultgraph.cypher.syntax import Expression, PathPattern, Subquery, Syntax, Variable
 from vaultgraph.cypher.trees import variables_of
 from vaultgraph.graph.columns import Ids
 
@@ -35,6 +36,7 @@ class PlannedPatterns:
 
     tables: Tables
     statistics: Statistics
+    procedures: Mapping[str, Procedure] = field(default_factory=lambda: PROCEDURES)
 
     def exists(
         self, patterns: tuple[PathPattern, ...], where: Expression | None, bindings: Bindings, context: Context
@@ -71,11 +73,20 @@ class PlannedPatterns:
         inner = plan_patterns((pattern,), where, Argument((*outer.columns, ROW)), self.statistics, context.parameters)
         needed = variables_of(projection) | {ROW}
         made = self._run(inner, needed, outer, context)
-        rows, values = rows_of(made, ROW), evaluate(projection, made, context)
-        if len(rows) > 1 and not (rows[1:] >= rows[:-1]).all():
-            order = np.argsort(rows, kind="stable")
-            rows, values = rows[order], take(values, order)
-        return _as_lists(rows, values, bindings.height)
+        return _collected(made, evaluate(projection, made, context), bindings.height)
+
+    def subquery(self, part: Subquery, bindings: Bindings, context: Context) -> BoundColumn:
+        """The value of a query within braces: Boolean, Int64 or a list per row."""
+        outer = _used((part.query,), bindings)
+        names = tuple(outer.columns)
+        inner = plan_subquery(part.query, part.columns, names, self.statistics, context.parameters)
+        if part.kind == "collect":
+            (column,) = part.columns
+            made = self._run(inner, frozenset((column, ROW)), outer, context)
+            return _collected(made, evaluate(Variable(column), made, context), bindings.height)
+        rows = rows_of(self._run(inner, frozenset((ROW,)), outer, context), ROW)
+        counts = np.bincount(rows, minlength=bindings.height).astype(np.int64)
+        return ValueColumn(pl.Series(counts if part.kind == "count" else counts > 0))
 
     def _counted(
         self, patterns: tuple[PathPattern, ...], where: Expression | None, bindings: Bindings, context: Context
@@ -88,7 +99,8 @@ class PlannedPatterns:
         return rows_of(made, ROW), None if counted is None else rows_of(made, _HOPS)
 
     def _run(self, plan: Plan, needed: frozenset[str], outer: Bindings, context: Context) -> Bindings:
-        return run(optimise(plan, needed, self.statistics), Run(context, self.tables, with_row(outer, ROW)))
+        state = Run(context, self.tables, with_row(outer, ROW), self.procedures)
+        return run(optimise(plan, needed, self.statistics), state)
 
 
 def _only_counting(plan: Plan) -> Plan | None:
@@ -98,6 +110,15 @@ def _only_counting(plan: Plan) -> Plan | None:
             return Degree(plan.input, source, types, direction, _HOPS, labels, unlike)
         case _:
             return None
+
+
+def _collected(made: Bindings, values: BoundColumn, height: int) -> BoundColumn:
+    """The values of each row as a list, in the order in which they were made."""
+    rows = rows_of(made, ROW)
+    if len(rows) > 1 and not (rows[1:] >= rows[:-1]).all():
+        order = np.argsort(rows, kind="stable")
+        rows, values = rows[order], take(values, order)
+    return _as_lists(rows, values, height)
 
 
 def _as_lists(rows: Ids, values: BoundColumn, height: int) -> BoundColumn:

@@ -14,7 +14,7 @@ import polars as pl
 from vaultgraph.cypher.entities import cells
 from vaultgraph.cypher.execute.bindings import BoundColumn, NodeColumn, RelationshipColumn, ValueColumn
 from vaultgraph.cypher.execute.fetch import from_values, nulls, one_dtype
-from vaultgraph.cypher.syntax import LabelAnd, LabelExpression, LabelName, LabelNot, LabelOr
+from vaultgraph.cypher.syntax import LabelAnd, LabelAny, LabelExpression, LabelName, LabelNot, LabelOr
 from vaultgraph.graph.columns import VARIANT, Gathered, Ids, gather
 from vaultgraph.graph.graph import Graph, group_index, tables_of
 
@@ -118,6 +118,8 @@ def has_labels(labels: tuple[str, ...], wanted: LabelExpression) -> bool:
             return any(has_labels(labels, part) for part in parts)
         case LabelNot(part):
             return not has_labels(labels, part)
+        case LabelAny():
+            return bool(labels)
         case _:
             assert_never(wanted)
 

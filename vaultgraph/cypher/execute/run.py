@@ -4,7 +4,8 @@ Called by cypher/query, and by execute/pattern_runner for plans inside expressio
 modules.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, assert_never
 
 from vaultgraph.cypher.execute.aggregate import aggregate_rows, distinct
@@ -20,16 +21,20 @@ from vaultgraph.cypher.execute.paths import build_path, expand_variable, shortes
 from vaultgraph.cypher.execute.pieces import in_pieces
 from vaultgraph.cypher.execute.project import extend, filter_bindings, keep, project, unwind
 from vaultgraph.cypher.execute.reach import reach
+from vaultgraph.cypher.execute.recorder import Recorder
 from vaultgraph.cypher.execute.scan import count_nodes, scan_nodes, seek_nodes
+from vaultgraph.cypher.execute.subquery import apply, empty_groups, limit_each
 from vaultgraph.cypher.execute.tally import tally
 from vaultgraph.cypher.operators import (
     Aggregate,
+    Apply,
     Argument,
     BuildPath,
     CallProcedure,
     CountNodes,
     Degree,
     Distinct,
+    EmptyGroups,
     Expand,
     ExpandBound,
     ExpandVariable,
@@ -38,6 +43,7 @@ from vaultgraph.cypher.operators import (
     Join,
     Keep,
     Limit,
+    LimitEach,
     LimitPieces,
     Optional,
     Plan,
@@ -54,7 +60,7 @@ from vaultgraph.cypher.operators import (
     Union,
     Unwind,
 )
-from vaultgraph.cypher.procedures import Tables
+from vaultgraph.cypher.procedures import PROCEDURES, Procedure, Tables
 from vaultgraph.cypher.syntax import Span
 from vaultgraph.errors import QueryError
 
@@ -67,11 +73,20 @@ _MANY_ROWS: Final = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What all operators of one run share; ``argument`` are the rows that Argument stands for."""
+    """What all operators of one run share; ``argument`` are the rows that Argument stands for.
+
+    ``recorder`` notes what every operator takes, for PROFILE.
+    """
 
     context: Context
     tables: Tables
     argument: Bindings | None = None
+    procedures: Mapping[str, Procedure] = field(default_factory=lambda: PROCEDURES)
+    recorder: Recorder | None = None
+
+    def over(self, rows: Bindings) -> "Run":
+        """The same run with other rows for Argument."""
+        return replace(self, argument=rows)
 
 
 def run(plan: Plan, state: Run) -> Bindings:
@@ -80,7 +95,13 @@ def run(plan: Plan, state: Run) -> Bindings:
     Raises:
         QueryError: EvaluationError or BudgetError while running.
     """
-    bindings = _run(plan, state)
+    recorder = state.recorder
+    if recorder is None:
+        bindings = _run(plan, state)
+    else:
+        with recorder.watching(plan) as watch:
+            bindings = _run(plan, state)
+            watch.rows += bindings.height
     state.context.budget.check(bindings.height)
     return bindings
 
@@ -104,12 +125,17 @@ def _run(plan: Plan, state: Run) -> Bindings:
         case Union(parts, columns):
             return stack([run(part, state) for part in parts], columns)
         case Optional(source, inner):
-            return optional(plan, run(source, state), lambda rows: run(inner, Run(context, state.tables, rows)))
+            return optional(plan, run(source, state), lambda rows: run(inner, state.over(rows)))
         case LimitPieces(source, pipeline):
             rows = run(source, state)
-            return limit_pieces(plan, rows, context, lambda piece: run(pipeline, Run(context, state.tables, piece)))
+            return limit_pieces(plan, rows, context, lambda piece: run(pipeline, state.over(piece)))
         case CallProcedure(source):
-            return call_procedure(plan, run(source, state), context, state.tables)
+            procedure = state.procedures[plan.name.lower()]
+            return call_procedure(plan, procedure, run(source, state), context, state.tables)
+        case Apply(source, inner):
+            return apply(plan, run(source, state), lambda rows: run(inner, state.over(rows)))
+        case EmptyGroups(source):
+            return empty_groups(plan, run(source, state), state.argument, context)
         case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | Tally() | BuildPath():
             rows = run(plan.input, state)
             try:
@@ -156,7 +182,7 @@ def _run_pattern(
 
 
 def _run_rows(
-    plan: Filter | Extend | Project | Keep | Aggregate | Distinct | Sort | TopK | Skip | Limit | Unwind,
+    plan: Filter | Extend | Project | Keep | Aggregate | Distinct | Sort | TopK | Skip | Limit | LimitEach | Unwind,
     rows: Bindings,
     context: Context,
 ) -> Bindings:
@@ -181,6 +207,8 @@ def _run_rows(
             return skip(count, rows, context)
         case Limit(_, count):
             return limit(count, rows, context)
+        case LimitEach():
+            return limit_each(plan, rows, context)
         case Unwind():
             return in_pieces(rows, context, _SOME_LISTS, lambda piece: unwind(plan, piece, context))
         case _:

@@ -39,6 +39,7 @@ from vaultgraph.cypher.syntax import (
     Quantifier,
     Reduce,
     Slice,
+    Subquery,
     Unary,
     Variable,
 )
@@ -177,7 +178,7 @@ def _compile(expression: Expression, context: Context) -> Compiled:
             return _compile_items(expression, context)
         case Reduce():
             return _compile_reduce(expression, context)
-        case PatternPredicate() | PatternCount() | PatternComprehension():
+        case PatternPredicate() | PatternCount() | PatternComprehension() | Subquery():
             return _compile_pattern(expression, context)
         case CountStar():
             raise Refusal("count(*) only works where results are aggregated.")
@@ -334,7 +335,9 @@ def _compile_reduce(part: Reduce, context: Context) -> Compiled:
     return lambda scope: run(source(scope), start(scope), scope)
 
 
-def _compile_pattern(part: PatternPredicate | PatternCount | PatternComprehension, context: Context) -> Compiled:
+def _compile_pattern(
+    part: PatternPredicate | PatternCount | PatternComprehension | Subquery, context: Context
+) -> Compiled:
     names = variables_of(part)
 
     def run(scope: Scope) -> object:
@@ -348,5 +351,7 @@ def _compile_pattern(part: PatternPredicate | PatternCount | PatternComprehensio
             case PatternComprehension(pattern, where, projection):
                 found = context.patterns.collect(pattern, where, projection, bindings, context)
                 return column_values(found)[0]
+            case Subquery():
+                return column_values(context.patterns.subquery(part, bindings, context))[0]
 
     return run

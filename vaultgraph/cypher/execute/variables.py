@@ -11,6 +11,7 @@ from vaultgraph.cypher.syntax import (
     PatternCount,
     PatternPredicate,
     RelationshipPattern,
+    Subquery,
     Variable,
 )
 
@@ -44,7 +45,7 @@ def is_repeatable(part: object) -> bool:
     """Whether an expression without columns has the same value in every row: no chance, no patterns."""
     if isinstance(part, tuple):
         return all(is_repeatable(one) for one in part)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if isinstance(part, PatternPredicate | PatternCount | PatternComprehension):
+    if isinstance(part, PatternPredicate | PatternCount | PatternComprehension | Subquery):
         return False
     if isinstance(part, FunctionCall) and (found := find(part.name)) is not None and found.is_volatile:
         return False

@@ -10,12 +10,14 @@ from typing import assert_never
 
 from vaultgraph.cypher.operators import (
     Aggregate,
+    Apply,
     Argument,
     BuildPath,
     CallProcedure,
     CountNodes,
     Degree,
     Distinct,
+    EmptyGroups,
     Expand,
     ExpandBound,
     ExpandVariable,
@@ -25,6 +27,7 @@ from vaultgraph.cypher.operators import (
     Keep,
     Keys,
     Limit,
+    LimitEach,
     LimitPieces,
     Optional,
     Plan,
@@ -81,8 +84,13 @@ def prune(plan: Plan, needed: Names) -> Plan:
         case LimitPieces(source, pipeline, count):
             pipeline = prune(pipeline, needed)
             return LimitPieces(_below(source, _handed_in(pipeline)), pipeline, count)
-        case Optional():
-            return _optional(plan, needed)
+        case Optional() | Apply():
+            return _each_row(plan, needed)
+        case LimitEach(source, row):
+            return replace(plan, input=_below(source, needed | {row}))
+        case EmptyGroups(source, row, carried, calls):
+            calls = tuple((name, call) for name, call in calls if name in needed)
+            return replace(plan, input=prune(source, needed | {row, *carried}), calls=calls)
         case _:
             assert_never(plan)
 
@@ -165,11 +173,11 @@ def _read_by_keys(keys: Keys) -> Names:
     return frozenset[str]().union(*(variables_of(expression) for expression, _ in keys))
 
 
-def _optional(plan: Optional, needed: Names) -> Plan:
+def _each_row(plan: Optional | Apply, needed: Names) -> Plan:
     introduced = tuple(name for name in plan.introduced if name in needed)
     inner = _below(plan.inner, frozenset((*introduced, plan.row)))
     read = (needed - set(introduced)) | (_handed_in(inner) - {plan.row})
-    return Optional(_below(plan.input, read), inner, introduced, plan.row)
+    return replace(plan, input=_below(plan.input, read), inner=inner, introduced=introduced)
 
 
 def _handed_in(pipeline: Plan) -> Names:

@@ -1,0 +1,92 @@
+"""Binding of CALL: the procedure exists, its arguments are right in number and kind, its columns get variables.
+
+Afterwards arguments and columns are spelled out, also where the query leaves them to be understood.
+"""
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from vaultgraph.cypher import kinds
+from vaultgraph.cypher.advice import listed, nearest, write_refusal
+from vaultgraph.cypher.bind_expressions import bind_condition, bind_expression
+from vaultgraph.cypher.kinds import ANY, Kind
+from vaultgraph.cypher.procedures import Procedure
+from vaultgraph.cypher.scopes import Desk, Scope
+from vaultgraph.cypher.syntax import CallProcedure, Expression, Parameter
+
+_WRITING: Final = re.compile(
+    r"(?i)(?:^|\.)(?:create|merge|set|delete|remove|drop|add|rename|refactor|write|load|import)"
+)
+"""What the name of a procedure says that changes a graph elsewhere."""
+
+
+def bind_call_of_procedure(
+    call: CallProcedure, scope: Scope, desk: Desk, *, alone: bool
+) -> tuple[CallProcedure, Scope]:
+    """The completed CALL and the scope after it; ``alone`` says that it is the whole query.
+
+    Raises:
+        BindError: there is no such procedure, or its arguments or columns are wrong.
+    """
+    procedure = desk.procedures.get(call.name.lower())
+    if procedure is None:
+        raise _unknown(call, desk)
+    arguments = _arguments(call, procedure, scope, desk)
+    yields = _yields(call, procedure, scope, desk, alone=alone)
+    after = scope.plus({variable: ANY for _, variable in yields})
+    where = None if call.where is None else bind_condition(call.where, after.without_aggregates("in WHERE"), desk)
+    return replace(call, name=procedure.name, arguments=arguments, yields=yields, star=False, where=where), after
+
+
+def _unknown(call: CallProcedure, desk: Desk) -> Exception:
+    if _WRITING.search(call.name):
+        return write_refusal(call.name, desk.text, *call.at)
+    names = [one.name for one in desk.procedures.values()]
+    near = nearest(call.name, names)
+    more = "" if near else f" There are: {listed(names, 20)}."
+    return desk.error(f"There is no procedure '{call.name}'.{more}", call.at, near)
+
+
+def _arguments(call: CallProcedure, procedure: Procedure, scope: Scope, desk: Desk) -> tuple[Expression, ...]:
+    if call.arguments is None:
+        for parameter in procedure.parameters:
+            if parameter.name not in desk.parameters:
+                raise desk.missing_parameter(parameter.name, call.at)
+        return tuple(Parameter(parameter.name, at=call.at) for parameter in procedure.parameters)
+    wanted, given = len(procedure.parameters), len(call.arguments)
+    if given != wanted:
+        noun = "argument" if wanted == 1 else "arguments"
+        raise desk.error(f"{procedure.name} takes {wanted} {noun}, not {given}: {procedure.signature}.", call.at)
+    inside = scope.without_aggregates("in CALL")
+    bound = [bind_expression(argument, inside, desk) for argument in call.arguments]
+    for argument, parameter, (_, kind) in zip(call.arguments, procedure.parameters, bound, strict=True):
+        if kinds.is_refused_by(parameter.types, kind):
+            raise desk.error(
+                f"{procedure.name} cannot take {kinds.shown(kind)} as {parameter.name}: {procedure.signature}.",
+                argument.at,
+            )
+    return tuple(argument for argument, _ in bound)
+
+
+def _yields(
+    call: CallProcedure, procedure: Procedure, scope: Scope, desk: Desk, *, alone: bool
+) -> tuple[tuple[str, str], ...]:
+    """The result columns with their variables; a CALL within a query names them all itself."""
+    yields = call.yields
+    if yields is None:
+        yields = tuple((column, column) for column in procedure.columns)
+        if yields and not alone:
+            shown = ", ".join(procedure.columns)
+            raise desk.error(
+                f"A CALL within a query names its columns: CALL {procedure.name}(…) YIELD {shown}.", call.at
+            )
+    seen = dict[str, Kind]()
+    for column, variable in yields:
+        if column not in procedure.columns:
+            near = nearest(column, procedure.columns)
+            raise desk.error(f"{procedure.name} has no column '{column}': {procedure.signature}.", call.at, near)
+        if variable in scope.kinds or variable in seen:
+            raise desk.error(f"The variable '{variable}' is already defined: YIELD {column} AS name.", call.at)
+        seen[variable] = ANY
+    return yields
