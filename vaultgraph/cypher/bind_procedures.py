@@ -50,17 +50,19 @@ def _unknown(call: CallProcedure, desk: Desk) -> Exception:
 
 def _arguments(call: CallProcedure, procedure: Procedure, scope: Scope, desk: Desk) -> tuple[Expression, ...]:
     if call.arguments is None:
-        for parameter in procedure.parameters:
+        asked = [parameter for parameter in procedure.parameters if not parameter.optional]
+        for parameter in asked:
             if parameter.name not in desk.parameters:
                 raise desk.missing_parameter(parameter.name, call.at)
-        return tuple(Parameter(parameter.name, at=call.at) for parameter in procedure.parameters)
-    wanted, given = len(procedure.parameters), len(call.arguments)
-    if given != wanted:
-        noun = "argument" if wanted == 1 else "arguments"
-        raise desk.error(f"{procedure.name} takes {wanted} {noun}, not {given}: {procedure.signature}.", call.at)
+        return tuple(Parameter(parameter.name, at=call.at) for parameter in asked)
+    most, given = len(procedure.parameters), len(call.arguments)
+    least = sum(not parameter.optional for parameter in procedure.parameters)
+    if not least <= given <= most:
+        wanted = f"{most} argument{'' if most == 1 else 's'}" if least == most else f"{least} to {most} arguments"
+        raise desk.error(f"{procedure.name} takes {wanted}, not {given}: {procedure.signature}.", call.at)
     inside = scope.without_aggregates("in CALL")
     bound = [bind_expression(argument, inside, desk) for argument in call.arguments]
-    for argument, parameter, (_, kind) in zip(call.arguments, procedure.parameters, bound, strict=True):
+    for argument, parameter, (_, kind) in zip(call.arguments, procedure.parameters, bound, strict=False):
         if kinds.is_refused_by(parameter.types, kind):
             raise desk.error(
                 f"{procedure.name} cannot take {kinds.shown(kind)} as {parameter.name}: {procedure.signature}.",

@@ -13,6 +13,9 @@ from typing import Final
 import polars as pl
 
 from vaultgraph.cypher import procedure_rows
+from vaultgraph.cypher.algorithms.calls import ALGORITHMS, run_algorithm
+from vaultgraph.cypher.budget import Budget
+from vaultgraph.cypher.execute.bindings import Bindings
 from vaultgraph.cypher.functions.record import Parameter, parameter
 from vaultgraph.cypher.procedure_rows import HEADINGS, LINKS, PROBLEMS, Tables
 from vaultgraph.cypher.values import equals
@@ -20,25 +23,31 @@ from vaultgraph.graph.graph import Graph
 
 __all__ = ["HEADINGS", "LINKS", "PROBLEMS", "PROCEDURES", "Procedure", "Tables", "fixed_rows", "procedure"]
 
-Rows = pl.DataFrame | Sequence[Sequence[object]]
+Rows = pl.DataFrame | Bindings | Sequence[Sequence[object]]
 MakeRows = Callable[..., Rows]
-"""Takes the graph, the tables and the arguments; gives a frame with exactly the columns, or rows of engine values."""
+"""Takes the graph, the tables and the arguments; gives a frame or bindings with exactly the columns, or rows of engine
+values."""
 
 _SIGNATURE: Final = re.compile(r"\s*([\w.]+)\((.*)\) :: \((.*)\)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """``columns`` are the result columns in order; without any the procedure keeps the rows as they are."""
+    """``columns`` are the result columns in order; without any the procedure keeps the rows as they are.
+
+    ``nothing``: the columns without a row, of a procedure that works for long: its rows are then made with the budget
+    before the arguments, and never where there are no rows to call it for.
+    """
 
     name: str
     signature: str
     parameters: tuple[Parameter, ...]
     columns: tuple[str, ...]
     rows: MakeRows
+    nothing: Bindings | None = None
 
 
-def procedure(signature: str, rows: MakeRows) -> Procedure:
+def procedure(signature: str, rows: MakeRows, nothing: Bindings | None = None) -> Procedure:
     """A procedure from its signature, ``name(a :: STRING, b :: INTEGER?) :: (c :: STRING, d :: ANY)``.
 
     The question mark says that null may come; it is never refused.
@@ -48,7 +57,7 @@ def procedure(signature: str, rows: MakeRows) -> Procedure:
         raise ValueError(f"not a signature: {signature}")
     parameters = tuple(parameter(part.removesuffix("?")) for part in match[2].split(", ") if part.strip())
     columns = tuple(part.partition(" :: ")[0].strip() for part in match[3].split(", ") if part.strip())
-    return Procedure(match[1], signature.strip(), parameters, columns, rows)
+    return Procedure(match[1], signature.strip(), parameters, columns, rows, nothing)
 
 
 def fixed_rows(signature: str, table: Iterable[Sequence[object]]) -> Procedure:
@@ -71,6 +80,13 @@ def _procedures(_graph: Graph, _tables: Tables) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"name": pl.String, "signature": pl.String}, orient="row")
 
 
+def _algorithm(name: str) -> Procedure:
+    def rows(graph: Graph, _tables: Tables, budget: Budget, options: object = None) -> Bindings:
+        return run_algorithm(graph, name, options, budget)
+
+    return procedure(ALGORITHMS[name].signature, rows, ALGORITHMS[name].nothing)
+
+
 _DECLARED: Final[tuple[tuple[str, MakeRows], ...]] = (
     (
         "db.indexes() :: (name :: STRING, type :: STRING, label :: STRING, properties :: LIST<STRING>)",
@@ -81,15 +97,15 @@ _DECLARED: Final[tuple[tuple[str, MakeRows], ...]] = (
     ("db.relationshipTypes() :: (relationshipType :: STRING)", procedure_rows.types),
     (
         (
-            "db.schema.nodeTypeProperties() :: (nodeType :: STRING, nodeLabels :: LIST<STRING>, propertyName :: STRING, "
-            "propertyTypes :: LIST<STRING>, mandatory :: BOOLEAN)"
+            "db.schema.nodeTypeProperties() :: (nodeType :: STRING, nodeLabels :: LIST<STRING>, "
+            "propertyName :: STRING, propertyTypes :: LIST<STRING>, mandatory :: BOOLEAN)"
         ),
         procedure_rows.node_properties,
     ),
     (
         (
-            "db.schema.relTypeProperties() :: (relType :: STRING, propertyName :: STRING, propertyTypes :: LIST<STRING>, "
-            "mandatory :: BOOLEAN)"
+            "db.schema.relTypeProperties() :: (relType :: STRING, propertyName :: STRING, "
+            "propertyTypes :: LIST<STRING>, mandatory :: BOOLEAN)"
         ),
         procedure_rows.relationship_properties,
     ),
@@ -115,6 +131,9 @@ _DECLARED: Final[tuple[tuple[str, MakeRows], ...]] = (
     ("vault.unresolved() :: (target :: STRING, path :: STRING, line :: INTEGER)", procedure_rows.unresolved),
 )
 PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType(
-    {one.name.lower(): one for one in (procedure(signature, rows) for signature, rows in _DECLARED)}
+    {
+        one.name.lower(): one
+        for one in (*map(_algorithm, ALGORITHMS), *(procedure(signature, rows) for signature, rows in _DECLARED))
+    }
 )
 """Every procedure by its name in lower case."""

@@ -36,18 +36,34 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """``columns`` are the result columns in order, ``options`` the names it takes in its map."""
+    """``columns`` are the result columns in order, by type; ``options`` the names it takes in its map."""
 
     name: str
-    columns: tuple[str, ...]
+    columns: Mapping[str, str]
     options: tuple[str, ...]
     rows: Callable[[_Call], Bindings]
     defaults: Options = field(default_factory=Options)
 
     @property
     def signature(self) -> str:
-        """The call with its options and result columns, as documentation shows it."""
-        return f"{self.name}({{{', '.join(self.options)}}}) :: ({', '.join(self.columns)})"
+        """The signature of the procedure."""
+        columns = ", ".join(f"{name} :: {kind}" for name, kind in self.columns.items())
+        return f"{self.name}(options? :: MAP) :: ({columns})"
+
+    @property
+    def nothing(self) -> Bindings:
+        """The result columns without a row."""
+        return Bindings(0, {name: _EMPTY[kind] for name, kind in self.columns.items()})
+
+
+_EMPTY: Final[Mapping[str, BoundColumn]] = MappingProxyType(
+    {
+        "NODE": NodeColumn(np.zeros(0, dtype=np.int64)),
+        "INTEGER": ValueColumn(pl.Series([], dtype=pl.Int64)),
+        "FLOAT": ValueColumn(pl.Series([], dtype=pl.Float64)),
+        "PATH": ObjectColumn([]),
+    }
+)
 
 
 def run_algorithm(graph: Graph, name: str, options: object, budget: Budget) -> Bindings:
@@ -145,32 +161,53 @@ def _shortest_paths(call: _Call) -> Bindings:
 
 
 _SAMPLING: Final = ("direction", "samples", "seed")
+_SCORE: Final = {"node": "NODE", "score": "FLOAT"}
 
 ALGORITHMS: Final[Mapping[str, Algorithm]] = MappingProxyType(
     {
         one.name.lower(): one
         for one in (
-            Algorithm("algo.betweenness", ("node", "score"), (*SUBGRAPH, *_SAMPLING, "normalized"), _betweenness),
-            Algorithm("algo.closeness", ("node", "score", "harmonic"), (*SUBGRAPH, *_SAMPLING), _closeness),
-            Algorithm("algo.communities", ("node", "community", "size"), (*SUBGRAPH, *WEIGHTS, "seed"), _communities),
-            Algorithm("algo.components", ("node", "component", "size"), (*SUBGRAPH, "kind"), _components),
-            Algorithm("algo.coreness", ("node", "core"), SUBGRAPH, _coreness),
-            Algorithm("algo.degree", ("node", "degree", "strength"), (*SUBGRAPH, "direction", *WEIGHTS), _degree),
+            Algorithm("algo.betweenness", _SCORE, (*SUBGRAPH, *_SAMPLING, "normalized"), _betweenness),
+            Algorithm("algo.closeness", {**_SCORE, "harmonic": "FLOAT"}, (*SUBGRAPH, *_SAMPLING), _closeness),
+            Algorithm(
+                "algo.communities",
+                {"node": "NODE", "community": "INTEGER", "size": "INTEGER"},
+                (*SUBGRAPH, *WEIGHTS, "seed"),
+                _communities,
+            ),
+            Algorithm(
+                "algo.components",
+                {"node": "NODE", "component": "INTEGER", "size": "INTEGER"},
+                (*SUBGRAPH, "kind"),
+                _components,
+            ),
+            Algorithm("algo.coreness", {"node": "NODE", "core": "INTEGER"}, SUBGRAPH, _coreness),
+            Algorithm(
+                "algo.degree",
+                {"node": "NODE", "degree": "INTEGER", "strength": "FLOAT"},
+                (*SUBGRAPH, "direction", *WEIGHTS),
+                _degree,
+            ),
             Algorithm(
                 "algo.pagerank",
-                ("node", "score"),
+                _SCORE,
                 (*SUBGRAPH, "direction", *WEIGHTS, "source", "damping", "iterations", "tolerance"),
                 _pagerank,
                 Options(direction="out"),
             ),
             Algorithm(
                 "algo.shortestPaths",
-                ("node", "distance", "steps", "path"),
+                {"node": "NODE", "distance": "FLOAT", "steps": "INTEGER", "path": "PATH"},
                 (*SUBGRAPH, "direction", *WEIGHTS, "source", "target", "paths"),
                 _shortest_paths,
                 Options(direction="out"),
             ),
-            Algorithm("algo.triangles", ("node", "triangles", "coefficient"), SUBGRAPH, _triangles),
+            Algorithm(
+                "algo.triangles",
+                {"node": "NODE", "triangles": "INTEGER", "coefficient": "FLOAT"},
+                SUBGRAPH,
+                _triangles,
+            ),
         )
     }
 )

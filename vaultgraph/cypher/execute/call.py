@@ -31,7 +31,10 @@ def call_procedure(
     if not procedure.columns:
         return bindings
     if not plan.arguments or not bindings.height:
-        rows = procedure.rows(context.graph, tables, *(None for _ in plan.arguments))
+        if procedure.nothing is not None and not bindings.height:
+            rows = procedure.nothing
+        else:
+            rows = _called(procedure, [None for _ in plan.arguments], plan, context, tables)
         made = _columns(rows, procedure, plan)
         return join(Join(Start(), Start()), bindings, made, context)
     columns = [evaluate(argument, bindings, context) for argument in plan.arguments]
@@ -45,15 +48,28 @@ def call_procedure(
     for number, first in enumerate(watched(firsts.tolist(), context.budget)):
         arguments = [
             _checked(values[first], parameter, procedure, argument.at, context)
-            for values, parameter, argument in zip(cells, procedure.parameters, plan.arguments, strict=True)
+            for values, parameter, argument in zip(cells, procedure.parameters, plan.arguments, strict=False)
         ]
-        made = _columns(procedure.rows(context.graph, tables, *arguments), procedure, plan)
+        made = _columns(_called(procedure, arguments, plan, context, tables), procedure, plan)
         stop = starts[number + 1] if number + 1 < len(starts) else len(order)
         same = order[starts[number] : stop]
         parts.append(join(Join(Start(), Start()), take_rows(bindings, same), made, context))
         places.append(np.repeat(same, made.height))
     together = stack(parts)
     return take_rows(together, np.argsort(np.concatenate(places), kind="stable"))
+
+
+def _called(
+    procedure: Procedure, arguments: list[object], plan: CallProcedure, context: Context, tables: Tables
+) -> Rows:
+    """What the procedure gives; what it refuses without a place in the query is placed at its first argument."""
+    before = () if procedure.nothing is None else (context.budget,)
+    try:
+        return procedure.rows(context.graph, tables, *before, *arguments)
+    except EvaluationError as refused:
+        if refused.text or not plan.arguments:
+            raise
+        raise EvaluationError(refused.reason, context.text, *plan.arguments[0].at) from None
 
 
 def _checked(
@@ -74,6 +90,8 @@ def _checked(
 
 def _columns(rows: Rows, procedure: Procedure, plan: CallProcedure) -> Bindings:
     """The columns that are asked for under the names of their variables."""
+    if isinstance(rows, Bindings):
+        return Bindings(rows.height, {variable: rows.columns[column] for column, variable in plan.yields})
     if not isinstance(rows, pl.DataFrame):
         # row loop: rows that a procedure gives as Python values
         columns: dict[str, BoundColumn] = {
