@@ -26,6 +26,7 @@ from vaultgraph.cypher.syntax import (
     Return,
     Unwind,
 )
+from vaultgraph.cypher.tokens import split_tokens
 from vaultgraph.cypher.write_syntax import (
     Alter,
     AnyClause,
@@ -42,9 +43,23 @@ from vaultgraph.cypher.write_syntax import (
     Statement,
     WriteClause,
 )
-from vaultgraph.errors import QuerySyntaxError
+from vaultgraph.errors import QuerySyntaxError, UnsupportedError
 
 _WRITES: Final = ("CREATE", "MERGE", "SET", "REMOVE", "DELETE", "DETACH")
+_OTHERS: Final = ("FOREACH", "LOAD", "DROP", "ALTER", "RENAME", "GRANT", "DENY", "REVOKE")
+_BEFORE_NAMES: Final = (":", ".")  # behind these a word is no keyword
+
+
+def writes(text: str) -> bool:
+    """Whether a statement may hold a clause that writes; one that surely holds none is for cypher/query.
+
+    Raises:
+        QuerySyntaxError: the text holds what no token is.
+    """
+    words = split_tokens(text).words
+    return any(
+        word in (*_WRITES, "FOREACH") and words[index - 1] not in _BEFORE_NAMES for index, word in enumerate(words)
+    )
 
 
 def parse_statement(text: str) -> Statement:
@@ -56,6 +71,9 @@ def parse_statement(text: str) -> Statement:
         UnsupportedError: right Cypher that is not run.
     """
     cursor = reading(text)
+    if cursor.word in ("EXPLAIN", "PROFILE"):
+        reason = f"{cursor.word} shows the plan of a query that only reads: a statement that writes has several."
+        raise UnsupportedError(reason, text, cursor.starts[0], cursor.ends[0])
     parts = [_part(cursor)]
     kept: list[bool] = []
     while cursor.accept("UNION"):
@@ -83,6 +101,8 @@ def _part(cursor: Cursor) -> Part:
     while not (clauses and isinstance(clauses[-1], Return | Finish)):
         if clauses and (cursor.kinds[cursor.index] == "end" or cursor.word in ("UNION", ";")):
             break
+        if cursor.word in _OTHERS:
+            raise _unsupported(cursor)
         clause = write_clause(cursor) if cursor.word in _WRITES else read_clause(cursor, clauses)
         reads = isinstance(clause, Match | Unwind | CallProcedure | CallSubquery)
         if reads and clauses and isinstance(clauses[-1], WriteClause):
@@ -114,6 +134,8 @@ def write_clause(cursor: Cursor) -> WriteClause:
     clause: WriteClause
     match word:
         case "CREATE":
+            if cursor.is_name(cursor.index) and cursor.words[cursor.index + 1] not in ("=", "("):
+                raise _unsupported(cursor)
             clause = Create(_patterns(cursor))
         case "MERGE":
             clause = _merge(cursor)
@@ -126,6 +148,16 @@ def write_clause(cursor: Cursor) -> WriteClause:
                 cursor.expect("DELETE", "DETACH is followed by DELETE")
             clause = Delete(_targets(cursor), word == "DETACH")
     return replace(clause, at=cursor.span(first))
+
+
+def _unsupported(cursor: Cursor) -> UnsupportedError:
+    start, end = cursor.starts[cursor.index], cursor.ends[cursor.index]
+    return UnsupportedError(
+        f"{cursor.word} is not supported: CREATE, MERGE, SET, REMOVE, DELETE and DETACH DELETE are.",
+        cursor.text,
+        start,
+        end,
+    )
 
 
 def _patterns(cursor: Cursor) -> tuple[PathPattern, ...]:

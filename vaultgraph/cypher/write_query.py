@@ -28,9 +28,9 @@ from vaultgraph.cypher.procedures import PROCEDURES, Procedure, Tables
 from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.result import Result
 from vaultgraph.cypher.syntax import Clause
-from vaultgraph.cypher.write_clauses import parse_statement
+from vaultgraph.cypher.write_clauses import parse_statement, writes
 from vaultgraph.cypher.write_syntax import Alter, Create, Delete, Merge, WriteClause
-from vaultgraph.errors import UnsupportedError
+from vaultgraph.errors import ReadOnlyError, UnsupportedError
 from vaultgraph.graph.freezing import freeze
 from vaultgraph.graph.mutable import MutableGraph
 
@@ -58,7 +58,13 @@ def run_write(
     started = time.perf_counter()
     given = _NOTHING if parameters is None else parameters
     limits = Budget() if budget is None else budget
-    statement = parse_statement(text)
+    if not writes(text):
+        return run_query(freeze(graph).graph, text, given, budget=limits, tables=tables, procedures=procedures)
+    try:
+        statement = parse_statement(text)
+    except ReadOnlyError as error:
+        reason = "A clause that writes cannot stand here, only at the top of a statement."
+        raise UnsupportedError(reason, text, error.start, error.end) from None
     if not any(isinstance(clause, WriteClause) for part in statement.parts for clause in part.clauses):
         return run_query(freeze(graph).graph, text, given, budget=limits, tables=tables, procedures=procedures)
     bound = bind_statement(statement, text, None, given, procedures)

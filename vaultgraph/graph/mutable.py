@@ -7,7 +7,6 @@ is the way back. Nothing here knows Cypher. One thread at a time.
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 
 from vaultgraph.errors import BuildError
 
@@ -44,6 +43,7 @@ class MutableRelationship:
 
 
 Entity = MutableNode | MutableRelationship
+_Undo = tuple[Callable[..., object], tuple[object, ...]]
 
 
 class MutableGraph:
@@ -60,7 +60,7 @@ class MutableGraph:
         self.next_node = 0
         self.next_relationship = 0
         self._labelled: dict[str, dict[int, None]] = {}
-        self._undo: list[Callable[[], object]] | None = None
+        self._undo: list[_Undo] | None = None
 
     @classmethod
     def filled(
@@ -86,14 +86,14 @@ class MutableGraph:
     @contextmanager
     def all_or_nothing(self) -> Generator[None]:
         """Undo every change made inside where an error leaves it; blocks do not nest."""
-        undo: list[Callable[[], object]] = []
+        undo: list[_Undo] = []
         self._undo = undo
         try:
             yield
         except BaseException:
             # row loop: every change is taken back, the last one first
-            for back in reversed(undo):
-                back()
+            for back, arguments in reversed(undo):
+                back(*arguments)
             if undo:
                 self.version += 1
             raise
@@ -113,10 +113,12 @@ class MutableGraph:
     def create_node(self, labels: Iterable[str] = (), properties: Properties | None = None) -> int:
         """A new node; its id."""
         made, self.next_node = self.next_node, self.next_node + 1
-        self._changed(partial(setattr, self, "next_node", made))
-        self._changed(partial(self.nodes.pop, made))
-        self.nodes[made] = MutableNode((), _without_nulls(properties or {}))
-        self.add_labels(made, labels)
+        found = MutableNode(tuple(dict.fromkeys(labels)), _without_nulls(properties or {}))
+        self.nodes[made] = found
+        for label in found.labels:
+            self.labels.setdefault(label, len(self.labels))
+            self._labelled.setdefault(label, {})[made] = None
+        self._changed(self._forget_node, made)
         return made
 
     def create_relationship(self, name: str, source: int, target: int, properties: Properties | None = None) -> int:
@@ -129,9 +131,8 @@ class MutableGraph:
             if node not in self.nodes:
                 raise BuildError(f"{name}: there is no node {node} for the relationship to lead from or to.")
         made, self.next_relationship = self.next_relationship, self.next_relationship + 1
-        self._changed(partial(setattr, self, "next_relationship", made))
-        self._changed(partial(self._unlink, made))
         self._link(made, MutableRelationship(name, source, target, _without_nulls(properties or {})))
+        self._changed(self._forget_relationship, made)
         return made
 
     def set_property(self, entity: Entity, key: str, value: object) -> None:
@@ -140,7 +141,7 @@ class MutableGraph:
 
     def set_properties(self, entity: Entity, properties: Properties) -> None:
         """Make these the only properties."""
-        self._changed(partial(setattr, entity, "properties", entity.properties))
+        self._changed(setattr, entity, "properties", entity.properties)
         entity.properties = _without_nulls(properties)
 
     def add_labels(self, node: int, labels: Iterable[str]) -> None:
@@ -168,7 +169,7 @@ class MutableGraph:
         """
         found = self.relationships[relationship]
         self._unlink(relationship)
-        self._changed(partial(self._link, relationship, found))
+        self._changed(self._link, relationship, found)
 
     def delete_node(self, node: int) -> None:
         """Delete a node that has no relationships any more.
@@ -182,11 +183,11 @@ class MutableGraph:
             raise BuildError(f"The node {node} still has relationships.")
         self._relabel(node, ())
         del self.nodes[node]
-        self._changed(partial(self.nodes.__setitem__, node, found))
+        self._changed(self.nodes.__setitem__, node, found)
 
     def _relabel(self, node: int, labels: tuple[str, ...]) -> None:
         found = self.nodes[node]
-        self._changed(partial(self._put_labels, node, found.labels))
+        self._changed(self._put_labels, node, found.labels)
         self._put_labels(node, labels)
 
     def _put_labels(self, node: int, labels: tuple[str, ...]) -> None:
@@ -208,11 +209,21 @@ class MutableGraph:
         del self.nodes[found.source].outgoing[relationship]
         del self.nodes[found.target].incoming[relationship]
 
-    def _changed(self, back: Callable[[], object]) -> None:
+    def _forget_node(self, node: int) -> None:
+        """Take back that a node was created."""
+        self._put_labels(node, ())
+        del self.nodes[node]
+        self.next_node = node
+
+    def _forget_relationship(self, relationship: int) -> None:
+        self._unlink(relationship)
+        self.next_relationship = relationship
+
+    def _changed(self, back: Callable[..., object], *arguments: object) -> None:
         """Note a change and how to take it back."""
         self.version += 1
         if self._undo is not None:
-            self._undo.append(back)
+            self._undo.append((back, arguments))
 
 
 def _without_nulls(properties: Properties) -> dict[str, object]:
