@@ -1,12 +1,18 @@
 """Cutting moments down to a unit, and setting fields of what is left."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from vaultgraph.cypher.query import run_query
 from vaultgraph.errors import EvaluationError
+from vaultgraph.graph.graph import Graph
 
+EMPTY = Graph(0, (), {}, {})
 Ask = Callable[..., Any]
 MOMENT = "datetime('1984-10-11T12:31:14.645876123-01:00')"
 
@@ -59,6 +65,22 @@ def test_a_datetime_keeps_its_zone(ask: Ask, unit: str, expected: str) -> None:
 )  # fmt: skip
 def test_fields_are_set_on_what_is_left(ask: Ask, expression: str, expected: str) -> None:
     assert ask(f"toString({expression})") == expected
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.lists(st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)) | st.none(), min_size=2, max_size=5))
+def test_columns_are_cut_like_single_moments(moments: list[datetime | None]) -> None:
+    units = ["decade", "year", "quarter", "month", "week", "weekYear", "day", "hour", "minute", "second", "millisecond"]
+    zoned = [None if moment is None else moment.replace(tzinfo=UTC) for moment in moments]
+    for unit in units:
+        for kind, column in (("localdatetime", moments), ("datetime", zoned)):
+            cut = f"{kind}.truncate('{unit}', m)"
+            query = f"UNWIND $m AS m RETURN {cut}, [x IN [m] | {cut.replace('m)', 'x)')}][0]"
+            assert all(whole == single for whole, single in run_query(EMPTY, query, {"m": column}).rows), unit
+        if unit not in ("hour", "minute", "second", "millisecond"):
+            days = [None if moment is None else moment.date() for moment in moments]
+            query = f"UNWIND $m AS m RETURN date.truncate('{unit}', m), [x IN [m] | date.truncate('{unit}', x)][0]"
+            assert all(whole == single for whole, single in run_query(EMPTY, query, {"m": days}).rows), unit
 
 
 @pytest.mark.parametrize(

@@ -27,19 +27,22 @@ def component(value: Moment | Duration, name: str) -> object:
             raise _unknown(value, name, _DURATION)
         return length(value)
     parts = parts_of(value)
-    fields: dict[str, Callable[[Parts], object]] = {}
-    if parts.day is not None:
-        fields |= _DATE
+    key = name.lower()
+    families = _families(parts)
+    for family in families:
+        if key in family:
+            return family[key](parts)
+    raise _unknown(value, name, {key: None for family in families for key in family})
+
+
+def _families(parts: Parts) -> list[Mapping[str, Callable[[Parts], object]]]:
+    """The fields that a moment with these parts has."""
+    found = [_DATE] if parts.day is not None else []
     if parts.nanoseconds is not None:
-        fields |= _TIME
+        found.append(_TIME)
     if parts.offset is not None:
-        fields |= _OFFSET
-        if parts.day is not None:
-            fields |= _EPOCH
-    found = fields.get(name.lower())
-    if found is None:
-        raise _unknown(value, name, fields)
-    return found(parts)
+        found += [_OFFSET] if parts.day is None else [_OFFSET, _EPOCH]
+    return found
 
 
 def _unknown(value: object, name: str, fields: Mapping[str, object]) -> Refusal:
@@ -63,7 +66,8 @@ def _day_of_year(parts: Parts) -> int:
 
 
 def _day_of_quarter(parts: Parts) -> int:
-    return _day(parts) - day_number(_year(parts), (_month(parts) - 1) // 3 * 3 + 1, 1) + 1
+    year, month, _ = date_of(_day(parts))
+    return _day(parts) - day_number(year, (month - 1) // 3 * 3 + 1, 1) + 1
 
 
 def _time(unit: int, count: int) -> Callable[[Parts], int]:

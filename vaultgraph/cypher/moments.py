@@ -46,6 +46,11 @@ _TIME_FIELDS: Final = frozenset({"time", "hour", "minute", "second", "millisecon
 _ZONE: Final = frozenset({"timezone"})
 _EPOCH: Final = frozenset({"epochseconds", "epochmillis"})
 _EITHER: Final = frozenset({"datetime"})
+_OF_DATE: Final = _DATE_FIELDS | _EITHER
+_OF_LOCAL_TIME: Final = _TIME_FIELDS | _EITHER
+_OF_TIME: Final = _OF_LOCAL_TIME | _ZONE
+_OF_LOCAL_DATETIME: Final = _DATE_FIELDS | _OF_LOCAL_TIME
+_OF_DATETIME: Final = _OF_LOCAL_DATETIME | _ZONE | _EPOCH
 _FRACTIONS: Final = frozenset({"millisecond", "microsecond", "nanosecond"})
 _HOUR: Final = 3600 * SECOND
 _MINUTE: Final = 60 * SECOND
@@ -62,7 +67,7 @@ def date_of_fields(fields: Fields, base: Parts | None = None) -> date | FarDate:
     Raises:
         Refusal: an unknown field, one that is not an integer, no year, or no such day.
     """
-    given = _known(fields, _DATE_FIELDS | _EITHER, "date()")
+    given = _known(fields, _OF_DATE, "date()")
     try:
         return date_value(_day(given, base))
     except (ValueError, OverflowError) as error:
@@ -75,9 +80,9 @@ def local_time_of_fields(fields: Fields, base: Parts | None = None) -> LocalTime
     Raises:
         Refusal: an unknown field, one that is not an integer, or no such time.
     """
-    given = _known(fields, _TIME_FIELDS | _EITHER, "localtime()")
+    given = _known(fields, _OF_LOCAL_TIME, "localtime()")
     try:
-        return LocalTime(_nanoseconds(given, base))
+        return LocalTime(_nanoseconds(given, _time_source(given, base)))
     except ValueError as error:
         raise Refusal(f"These fields are no time: {error}.") from None
 
@@ -88,12 +93,12 @@ def time_of_fields(fields: Fields, today: int, base: Parts | None = None) -> Tim
     Raises:
         Refusal: an unknown field, one that is not an integer, no such time or zone.
     """
-    given = _known(fields, _TIME_FIELDS | _EITHER | _ZONE, "time()")
+    given = _known(fields, _OF_TIME, "time()")
+    source = _time_source(given, base)
     try:
-        nanoseconds = _nanoseconds(given, base)
+        nanoseconds = _nanoseconds(given, source)
     except ValueError as error:
         raise Refusal(f"These fields are no time: {error}.") from None
-    source = _time_source(given, base)
     if "timezone" not in given:
         return Time(nanoseconds, source.offset or 0)
     place = place_of(given["timezone"])
@@ -109,9 +114,9 @@ def local_datetime_of_fields(fields: Fields, base: Parts | None = None) -> datet
     Raises:
         Refusal: an unknown field, one that is not an integer, no year, or no such moment.
     """
-    given = _known(fields, _DATE_FIELDS | _TIME_FIELDS | _EITHER, "localdatetime()")
+    given = _known(fields, _OF_LOCAL_DATETIME, "localdatetime()")
     try:
-        return local_value(_day(given, base), _nanoseconds(given, base))
+        return local_value(_day(given, base), _nanoseconds(given, _time_source(given, base)))
     except (ValueError, OverflowError) as error:
         raise Refusal(f"These fields are no datetime: {error}.") from None
 
@@ -124,14 +129,14 @@ def datetime_of_fields(fields: Fields, base: Parts | None = None) -> datetime | 
     Raises:
         Refusal: an unknown field, one that is not an integer, no year, no such moment or zone.
     """
-    given = _known(fields, _DATE_FIELDS | _TIME_FIELDS | _EITHER | _ZONE | _EPOCH, "datetime()")
+    given = _known(fields, _OF_DATETIME, "datetime()")
     place = place_of(given["timezone"]) if "timezone" in given else None
     try:
         if given.keys() & _EPOCH:
             nanoseconds = _number(given, "epochseconds", 0) * SECOND + _number(given, "epochmillis", 0) * 1_000_000
             return zoned_at(nanoseconds + _fraction(given), 0 if place is None else place)
         source = _time_source(given, base)
-        day, nanoseconds = _day(given, base), _nanoseconds(given, base)
+        day, nanoseconds = _day(given, base), _nanoseconds(given, source)
         if source.offset is None:
             return zoned_in(day, nanoseconds, 0 if place is None else place)
         own = source.offset if source.zone is None else source.zone
@@ -260,14 +265,14 @@ def _day(given: Fields, base: Parts | None) -> int:
     return day_number(year, _number(given, "month", old_month), _number(given, "day", old_day))
 
 
-def _nanoseconds(given: Fields, base: Parts | None) -> int:
-    """The nanoseconds of the day that lower-case fields name.
+def _nanoseconds(given: Fields, source: Parts) -> int:
+    """The nanoseconds of the day that lower-case fields name; what they do not name is that of ``source``.
 
     Raises:
         Refusal: a field that is no integer.
         ValueError: there is no such time.
     """
-    old = _time_source(given, base).nanoseconds or 0
+    old = source.nanoseconds or 0
     hour = _within(given, "hour", old // _HOUR, 23)
     minute = _within(given, "minute", old // _MINUTE % 60, 59)
     second = _within(given, "second", old // SECOND % 60, 59)

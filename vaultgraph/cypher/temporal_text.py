@@ -45,6 +45,11 @@ _TIME: Final = re.compile(
 
 def read_date(text: str) -> date | FarDate | None:
     """The day; of a datetime the day that is written."""
+    if len(text) == 10:  # nearly always YYYY-MM-DD
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            pass
     parts = _read_dated(text)
     return None if parts is None or parts.day is None else date_value(parts.day)
 

@@ -150,14 +150,15 @@ def parts_of(value: Moment) -> Parts:
 
 def _parts_of_datetime(value: datetime) -> Parts:
     offset = value.utcoffset()
-    since = value.replace(tzinfo=None) - _EPOCH
-    nanoseconds = (since.seconds * 1_000_000 + since.microseconds) * 1000
+    day = value.toordinal() - _ORDINAL
+    seconds = value.hour * 3600 + value.minute * 60 + value.second
+    nanoseconds = (seconds * 1_000_000 + value.microsecond) * 1000
     if offset is None:
-        return Parts(since.days, nanoseconds)
+        return Parts(day, nanoseconds)
     name = value.tzinfo.key if isinstance(value.tzinfo, ZoneInfo) else None
     if name == "UTC":  # so polars names the zone of its columns
         name = None
-    return Parts(since.days, nanoseconds, offset // timedelta(seconds=1), name)
+    return Parts(day, nanoseconds, offset.days * 86_400 + offset.seconds, name)
 
 
 def date_value(day: int) -> date | FarDate:
@@ -246,6 +247,8 @@ def moment_key(value: object) -> tuple[str, int] | None:
 
 def moment_text(value: Moment) -> str:
     """ISO 8601 text: seconds only where there are any, as many digits of them as are needed, a zone in brackets."""
+    if isinstance(value, date) and (plain := _plain_text(value)) is not None:
+        return plain
     parts = parts_of(value)
     text = "" if parts.day is None else _day_text(parts.day)
     if parts.nanoseconds is not None:
@@ -253,6 +256,20 @@ def moment_text(value: Moment) -> str:
     if parts.offset is not None:
         text += offset_text(parts.offset)
     return text if parts.zone is None else f"{text}[{parts.zone}]"
+
+
+def _plain_text(value: date) -> str | None:
+    """The text of a date, or of a datetime without a zone or in UTC; None for one elsewhere."""
+    if not isinstance(value, datetime):
+        return value.isoformat()
+    zone = value.tzinfo
+    if zone is not None and zone is not UTC and not (isinstance(zone, ZoneInfo) and zone.key == "UTC"):
+        return None
+    has_seconds = value.second or value.microsecond
+    text = value.replace(tzinfo=None).isoformat(timespec="auto" if has_seconds else "minutes")
+    if value.microsecond:
+        text = text.rstrip("0")
+    return text if zone is None else f"{text}Z"
 
 
 def _day_text(number: int) -> str:

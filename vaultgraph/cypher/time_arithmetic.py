@@ -87,6 +87,8 @@ def in_months(start: Moment, end: Moment) -> Duration:
 
 def in_days(start: Moment, end: Moment) -> Duration:
     """Whole days from ``start`` to ``end``."""
+    if type(start) is date and type(end) is date:
+        return Duration(days=end.toordinal() - start.toordinal())
     first, last, dated = _aligned(start, end)
     return Duration(days=_towards_zero(_wall(last) - _wall(first), DAY)) if dated else Duration()
 
@@ -109,12 +111,13 @@ def _aligned(start: Moment, end: Moment) -> tuple[Parts, Parts, bool]:
         first = _settled(replace(first, offset=last.offset, zone=last.zone))
     elif last.offset is None:
         last = _settled(replace(last, offset=first.offset, zone=first.zone))
-    place = first.zone if first.zone is not None else (first.offset or 0)
-    return first, _in_place(last, place), dated
+    if first.offset != last.offset or first.zone != last.zone:
+        last = _in_place(last, first.zone if first.zone is not None else (first.offset or 0))
+    return first, last, dated
 
 
 def _filled(parts: Parts, day: int) -> Parts:
-    return replace(parts, day=day, nanoseconds=parts.nanoseconds or 0)
+    return Parts(day, parts.nanoseconds or 0, parts.offset, parts.zone)
 
 
 def _settled(parts: Parts) -> Parts:

@@ -5,8 +5,9 @@ Every function that asks for the time gets the same one throughout a query (Cont
 cypher/time_arithmetic. Part of the table in functions/registry.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from types import MappingProxyType
 from typing import Final
 
 import polars as pl
@@ -15,8 +16,9 @@ from vaultgraph.cypher import moments, temporal_text, time_arithmetic
 from vaultgraph.cypher.durations import Duration, duration_of_parts, parse_duration
 from vaultgraph.cypher.execute.bindings import BoundColumn, ValueColumn
 from vaultgraph.cypher.execute.context import Context
-from vaultgraph.cypher.execute.operand import Operand
-from vaultgraph.cypher.functions.record import Function, function
+from vaultgraph.cypher.execute.fetch import LOCAL_DATETIME, UTC_DATETIME
+from vaultgraph.cypher.execute.operand import Constant, Operand
+from vaultgraph.cypher.functions.record import Function, Kernel, function
 from vaultgraph.cypher.temporals import (
     LocalTime,
     Moment,
@@ -214,6 +216,35 @@ def _date_kernel(arguments: Sequence[Operand], _context: Context) -> BoundColumn
             return None
 
 
+_STEPS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "year": "1y",
+        "quarter": "1q",
+        "month": "1mo",
+        "week": "1w",
+        "day": "1d",
+        "hour": "1h",
+        "minute": "1m",
+        "second": "1s",
+    }
+)
+
+
+def _cut_kernel(kind: str) -> Kernel | None:
+    dtype = {"DATE": pl.Date(), "LOCAL DATETIME": LOCAL_DATETIME, "ZONED DATETIME": UTC_DATETIME}.get(kind)
+
+    def cut(arguments: Sequence[Operand], _context: Context) -> BoundColumn | None:
+        match arguments:
+            case [Constant(str(unit)), ValueColumn(series)] if series.dtype == dtype and unit.lower() in _STEPS:
+                step = _STEPS[unit.lower()]
+                is_time = step in ("1h", "1m", "1s")
+                return None if is_time and dtype == pl.Date else ValueColumn(series.dt.truncate(step))
+            case _:
+                return None
+
+    return None if dtype is None else cut
+
+
 def _making() -> list[Function]:
     made: list[Function] = []
     for name, kind in _NAMES:
@@ -221,7 +252,7 @@ def _making() -> list[Function]:
         signature = f"{name}(value? :: STRING | MAP | TEMPORAL) :: {kind}"
         made.append(function(signature, _maker(kind), kernel, takes_context=True))
         signature = f"{name}.truncate(unit :: STRING, value? :: TEMPORAL, fields? :: MAP) :: {kind}"
-        made.append(function(signature, _cutter(kind), takes_context=True))
+        made.append(function(signature, _cutter(kind), _cut_kernel(kind), takes_context=True))
         for clock in _CLOCKS:
             signature = f"{name}.{clock}(timezone? :: STRING) :: {kind}"
             is_volatile = clock == "realtime"
