@@ -187,7 +187,6 @@ def test_pattern_forms():
     assert isinstance(condition("exists { MATCH (n)-->(m) RETURN m }"), PatternPredicate)
     assert isinstance(condition("exists((n)-->())"), PatternPredicate)
     assert isinstance(read("COUNT { (n)-->(m), (m)-->(n) }"), PatternCount)
-    assert isinstance(read("size((n)--())"), PatternCount)
     assert isinstance(read("size(xs)"), FunctionCall)
     assert isinstance(read("COLLECT { MATCH (n)-->(m) RETURN m.x }"), PatternComprehension)
 
@@ -234,6 +233,10 @@ def test_a_bare_pattern_is_a_condition_and_not_a_value(text):
         ("WHERE CASE WHEN n.x THEN 1", "END"),
         ("WHERE reduce(x IN n.xs | x)", "reduce(sum = 0"),
         ("WHERE filter(x IN n.xs WHERE x)", "[x IN list"),
+        ("WHERE size((n)--()) > 1", "COUNT { (n)--() }"),
+        ("WHERE COLLECT { (n)--() } = []", "MATCH … RETURN value"),
+        ("WHERE EXISTS { (n)--(m) RETURN m }", "need their MATCH"),
+        ("WHERE trim(BOTH 'x', n.x) = ''", "trim(BOTH 'x' FROM text)"),
         ("WHERE ", "an expression is expected"),
     ],
 )

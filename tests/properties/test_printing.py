@@ -8,14 +8,17 @@ from vaultgraph.cypher.printer import print_expression, print_query
 from vaultgraph.cypher.syntax import (
     Binary,
     CallProcedure,
+    CallSubquery,
     Case,
     Comparison,
     CountStar,
+    Finish,
     FunctionCall,
     HasLabels,
     Index,
     IsNull,
     LabelAnd,
+    LabelAny,
     LabelName,
     LabelNot,
     LabelOr,
@@ -42,6 +45,7 @@ from vaultgraph.cypher.syntax import (
     Return,
     SingleQuery,
     Slice,
+    Subquery,
     Unary,
     Unwind,
     Variable,
@@ -60,7 +64,7 @@ BINARY = st.sampled_from(
     ["+", "-", "*", "/", "%", "^", "||", "AND", "OR", "XOR", "IN", "=~", "STARTS WITH", "ENDS WITH", "CONTAINS"]
 )
 COMPARED = st.sampled_from(["=", "<>", "<", "<=", ">", ">="])
-FORMS = st.integers(0, 19)
+FORMS = st.integers(0, 20)
 SMALL = st.integers(0, 2)
 COIN = st.booleans()
 
@@ -151,13 +155,31 @@ class Maker:
                 return PatternCount(self.several(lambda: self.path(height - 1), 1), self.maybe(inner))
             case 18:
                 return PatternComprehension(self.path(height - 1, least=1), self.maybe(inner), inner())
+            case 19:
+                return Subquery(self.draw(st.sampled_from(["exists", "count", "collect"])), self.braced(height - 1))
             case _:
                 return MapProjection(Variable(self.name()), self.several(entry), self.draw(COIN))
 
+    def braced(self, height: int):
+        """A query of more than patterns, which stays one when it is read."""
+
+        def item():
+            return ProjectionItem(self.expression(height), self.name(), True)
+
+        def part(last):
+            found = Match(self.several(lambda: self.path(0), 1), self.maybe(self.atom), self.draw(COIN))
+            return SingleQuery((Unwind(self.expression(height), self.name()), found, last))
+
+        returned = Projection(self.several(item, 1), False, self.draw(COIN), (), None, self.maybe(self.atom))
+        parts = tuple(part(Return(returned)) for _ in range(1 + self.draw(SMALL)))
+        return Query(parts, (self.draw(COIN),) * (len(parts) - 1))
+
     def labels(self, height: int):
-        match self.draw(st.integers(0, 3)) if height else 0:
+        match self.draw(st.integers(0, 4)) if height else 0:
             case 0:
                 return LabelName(self.name())
+            case 4:
+                return LabelAny()
             case 1:
                 return LabelNot(self.labels(height - 1))
             case 2:
@@ -179,9 +201,9 @@ class Maker:
     def step(self, height: int):
         hops = (self.draw(SMALL), self.maybe(lambda: self.draw(SMALL))) if self.draw(COIN) else None
         direction = self.draw(st.sampled_from(["out", "in", "both"]))
-        return RelationshipPattern(
-            self.maybe(self.name), self.several(self.name), direction, hops, *self.details(height)
-        )
+        types = self.several(self.name)
+        labels = None if types else self.maybe(lambda: LabelNot(self.labels(2)))
+        return RelationshipPattern(self.maybe(self.name), types, direction, hops, *self.details(height), labels)
 
     def details(self, height: int):
         def inner():
@@ -207,7 +229,9 @@ class Maker:
         def condition():
             return self.expression(1)
 
-        match self.draw(st.integers(0, 3)):
+        match self.draw(st.integers(0, 4)):
+            case 4:
+                return self.call()
             case 0:
                 return Match(self.several(lambda: self.path(1), 1), self.maybe(condition), self.draw(COIN))
             case 1:
@@ -219,8 +243,16 @@ class Maker:
                 where = self.maybe(condition) if yields else None
                 return CallProcedure("db.labels", self.several(lambda: self.expression(1)), yields, False, where)
 
+    def call(self):
+        taken = self.draw(st.integers(0, 2))
+        query = self.braced(1) if self.draw(COIN) else Query((SingleQuery((Finish(),)),))
+        return CallSubquery(
+            query, self.several(self.name) if taken == 0 else () if taken == 1 else None, taken == 1, self.draw(COIN)
+        )
+
     def part(self):
-        return SingleQuery((*self.several(self.clause), Return(self.projection())))
+        last = Return(self.projection()) if self.draw(COIN) else Finish()
+        return SingleQuery((*self.several(self.clause, isinstance(last, Finish)), last))
 
 
 @st.composite

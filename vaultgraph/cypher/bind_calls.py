@@ -18,6 +18,8 @@ Binder = Callable[[Expression, Scope, Desk], tuple[Expression, Kind]]
 
 _ELSEWHERE = {
     "len": "size",
+    "ceiling": "ceil",
+    "ln": "log",
     "lcase": "toLower",
     "ucase": "toUpper",
     "tostr": "toString",
@@ -49,8 +51,8 @@ _ELSEWHERE = {
 _PART = "the parts of a date are properties of it, as in n.date.year, .month, .day or .dayOfWeek"
 _FORMAT = "dates have no formats: use toString(date), or join date.year, date.month and date.day"
 _QUANTIFIED = "write any(x IN list WHERE condition); all, none and single likewise"
-_SORTED = "order before collecting: WITH x ORDER BY x WITH collect(x) AS xs"
-_DISTINCT = "write collect(DISTINCT x), or RETURN DISTINCT x"
+_SORTED = "write coll.sort(list), or order before collecting: WITH x ORDER BY x WITH collect(x) AS xs"
+_DISTINCT = "write coll.distinct(list), collect(DISTINCT x), or RETURN DISTINCT x"
 _JOINED = "write reduce(t = '', x IN list | t + x + ', ')"
 _FOUND = "test with text CONTAINS 'part'; split(text, 'part') gives what stands around it"
 _REGEX = "test with text =~ '.*part.*'; replace() and split() take plain texts"
@@ -84,7 +86,7 @@ _INSTEAD = {
     "filter": "write [x IN list WHERE condition]",
     "extract": "write [x IN list | value]",
     "slice": "write list[0..3]",
-    "flatten": "write reduce(all = [], x IN lists | all + x)",
+    "flatten": "write coll.flatten(lists)",
 }
 
 

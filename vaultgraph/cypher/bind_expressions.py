@@ -266,7 +266,9 @@ def _with_pattern(tree: PatternPredicate | PatternCount | PatternComprehension, 
         where = None if tree.where is None else bind_condition(tree.where, inner, desk)
         projection, item = bind_expression(tree.projection, inner, desk)
         return PatternComprehension(pattern, where, projection, at=tree.at), kinds.list_of(item)
-    patterns, inner = bind_paths(tree.patterns, scope, desk, bind_expression, closed=tree.bare)
+    patterns, inner = bind_paths(
+        tree.patterns, scope, desk, bind_expression, closed=isinstance(tree, PatternPredicate) and tree.bare
+    )
     where = None if tree.where is None else bind_condition(tree.where, inner, desk)
     kind = BOOLEAN if isinstance(tree, PatternPredicate) else INTEGER
     return replace(tree, patterns=patterns, where=where), kind

@@ -304,6 +304,8 @@ def _form(cursor: Cursor, word: str) -> Expression | None:
             return forms.exists_call(cursor, expression)
         case "SIZE":
             return forms.size_call(cursor, expression)
+        case "TRIM":
+            return forms.trim_call(cursor, expression)
         case "ALL" | "ANY" | "NONE" | "SINGLE":
             return forms.quantifier(cursor, expression)
         case "REDUCE" if follower == "(":

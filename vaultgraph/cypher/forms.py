@@ -13,12 +13,12 @@ from vaultgraph.cypher.syntax import (
     Case,
     CountStar,
     Expression,
+    FunctionCall,
     ListComprehension,
     ListLiteral,
     MapProjection,
     PathPattern,
     PatternComprehension,
-    PatternCount,
     PatternPredicate,
     Property,
     Quantifier,
@@ -35,6 +35,7 @@ _QUANTIFIERS: dict[str, Choice["all", "any", "none", "single"]] = {
     "NONE": "none",
     "SINGLE": "single",
 }
+_TRIMS = {"BOTH": "btrim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 
 
 def bracket(cursor: Cursor, parse: ParseToBar) -> Expression:
@@ -135,10 +136,26 @@ def collect_call(cursor: Cursor, parse: Parse) -> Expression:
 
 
 def size_call(cursor: Cursor, parse: Parse) -> Expression | None:
-    """``size((a)-->(b))``; None for any other call of size."""
+    """None: ``size((a)-->(b))``, which once counted paths, is refused with what counts them now."""
     first = cursor.index
-    pattern = _pattern_argument(cursor, parse)
-    return pattern and PatternCount((pattern,), bare=True, at=cursor.span(first))
+    if _pattern_argument(cursor, parse) is not None:
+        shown = cursor.text[cursor.ends[first + 1] : cursor.starts[cursor.index - 1]]
+        raise cursor.error(f"size takes no pattern: count its matches with COUNT {{ {shown} }}.", first, cursor.index)
+    return None
+
+
+def trim_call(cursor: Cursor, parse: Parse) -> Expression | None:
+    """``trim(BOTH 'x' FROM text)``, LEADING and TRAILING likewise; None for any other call of trim."""
+    first = cursor.index
+    name = _TRIMS.get(cursor.words[first + 2])
+    if name is None or cursor.kinds[first + 3] not in ("string", "name", "quoted", "parameter"):
+        return None
+    cursor.index += 3
+    characters = () if cursor.word == "FROM" else (parse(cursor),)
+    cursor.expect("FROM", "trim is written trim(BOTH 'x' FROM text)")
+    text = parse(cursor)
+    cursor.expect(")")
+    return FunctionCall(name, (text, *characters), at=cursor.span(first))
 
 
 def map_projection(cursor: Cursor, subject: Expression, first: int, parse: Parse) -> Expression:

@@ -13,7 +13,7 @@ from typing import Final
 import polars as pl
 
 from vaultgraph.cypher import procedure_rows
-from vaultgraph.cypher.algorithms.calls import ALGORITHMS, run_algorithm
+from vaultgraph.cypher.algorithms.declared import ALGORITHMS
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.execute.bindings import Bindings
 from vaultgraph.cypher.functions.record import Parameter, parameter
@@ -82,6 +82,8 @@ def _procedures(_graph: Graph, _tables: Tables) -> pl.DataFrame:
 
 def _algorithm(name: str) -> Procedure:
     def rows(graph: Graph, _tables: Tables, budget: Budget, options: object = None) -> Bindings:
+        from vaultgraph.cypher.algorithms.calls import run_algorithm  # noqa: PLC0415 -- most queries call none
+
         return run_algorithm(graph, name, options, budget)
 
     return procedure(ALGORITHMS[name].signature, rows, ALGORITHMS[name].nothing)

@@ -171,11 +171,10 @@ class PatternPredicate(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class PatternCount(Syntax):
-    """``COUNT { pattern WHERE … }`` and, ``bare``, ``size((n)--())``."""
+    """``COUNT { pattern WHERE … }``."""
 
     patterns: "tuple[PathPattern, ...]"
     where: "Expression | None" = None
-    bare: bool = field(default=False, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

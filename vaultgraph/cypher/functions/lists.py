@@ -1,4 +1,4 @@
-"""Functions of lists and maps, and those that pick a value: size, head, range, keys, coalesce, nullIf.
+"""Functions of lists and maps, and those that pick a value: size, head, range, coll.sort, coalesce, nullIf.
 
 ``keys`` of nodes and relationships is in functions/graphs. Part of the table in functions/registry.
 """
@@ -12,9 +12,10 @@ from vaultgraph.cypher.execute.bindings import BoundColumn, ValueColumn
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.operand import Operand
 from vaultgraph.cypher.functions.record import Function, Kernel, function
-from vaultgraph.cypher.values import Refusal, equals, is_list
+from vaultgraph.cypher.values import Refusal, equals, group_key, is_list, order_key
 
 _MOST_ITEMS: Final = 10_000_000
+_DEEPEST: Final = 100  # levels of lists
 
 
 def _list_kernel(work: Callable[[pl.Series], pl.Series]) -> Kernel:
@@ -82,6 +83,41 @@ def _length(value: object) -> int:
     return len(value.relationships)  # type: ignore[attr-defined]
 
 
+def _sorted(items: list[object]) -> list[object]:
+    return sorted(items, key=order_key)
+
+
+def _distinct(items: list[object]) -> list[object]:
+    found: dict[object, object] = {}
+    # row loop: the items of one list
+    for item in items:
+        found.setdefault(group_key(item), item)
+    return list(found.values())
+
+
+def _index_of(items: list[object], value: object) -> int:
+    """The first place that equals ``value``, -1 where none does."""
+    return next((place for place, item in enumerate(items) if equals(item, value) is True), -1)
+
+
+def _most(items: list[object]) -> object:
+    return max((item for item in items if item is not None), key=order_key, default=None)
+
+
+def _least(items: list[object]) -> object:
+    return min((item for item in items if item is not None), key=order_key, default=None)
+
+
+def _flattened(context: Context, items: list[object], depth: int = 1) -> list[object]:
+    """The items of lists within the list in their places, ``depth`` levels of them."""
+    for _ in range(min(max(depth, 0), _DEEPEST)):
+        if not any(is_list(item) for item in items):
+            break
+        context.budget.check(sum(len(item) if is_list(item) else 1 for item in items))
+        items = [one for item in items for one in (item if is_list(item) else [item])]
+    return items
+
+
 def functions() -> tuple[Function, ...]:
     """The functions of this family."""
     return (
@@ -95,5 +131,11 @@ def functions() -> tuple[Function, ...]:
             "range(start :: INTEGER, end :: INTEGER, step? :: INTEGER) :: LIST<INTEGER>", _range, takes_context=True
         ),
         function("coalesce(value... :: ANY) :: ANY", _coalesce, null_through=False),
+        function("coll.sort(list :: LIST) :: LIST", _sorted),
+        function("coll.distinct(list :: LIST) :: LIST", _distinct),
+        function("coll.indexOf(list :: LIST, value :: ANY) :: INTEGER", _index_of),
+        function("coll.max(list :: LIST) :: ANY", _most),
+        function("coll.min(list :: LIST) :: ANY", _least),
+        function("coll.flatten(list :: LIST, depth? :: INTEGER) :: LIST", _flattened, takes_context=True),
         function("nullIf(value :: ANY, other :: ANY) :: ANY", _null_if, null_through=False),
     )

@@ -6,7 +6,19 @@ Outside their domain they give NaN, as floats do. Part of the table in functions
 import math
 import random
 from collections.abc import Callable, Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import (
+    ROUND_CEILING,
+    ROUND_DOWN,
+    ROUND_FLOOR,
+    ROUND_HALF_DOWN,
+    ROUND_HALF_EVEN,
+    ROUND_HALF_UP,
+    ROUND_UP,
+    Decimal,
+    localcontext,
+)
+from types import MappingProxyType
+from typing import Final
 
 import polars as pl
 
@@ -16,6 +28,18 @@ from vaultgraph.cypher.execute.operand import Operand
 from vaultgraph.cypher.functions.record import Function, Kernel, function
 from vaultgraph.cypher.value_operators import LEAST_INTEGER
 from vaultgraph.cypher.values import Refusal
+
+_MODES: Final = MappingProxyType(
+    {
+        "UP": ROUND_UP,
+        "DOWN": ROUND_DOWN,
+        "CEILING": ROUND_CEILING,
+        "FLOOR": ROUND_FLOOR,
+        "HALF_UP": ROUND_HALF_UP,
+        "HALF_DOWN": ROUND_HALF_DOWN,
+        "HALF_EVEN": ROUND_HALF_EVEN,
+    }
+)
 
 
 def _number_kernel(work: Callable[[pl.Series], pl.Series]) -> Kernel:
@@ -51,8 +75,12 @@ def _sign(value: float) -> int:
     return (value > 0) - (value < 0)
 
 
-def _rounded(value: float, precision: int = 0) -> float:
-    """The nearest with ``precision`` decimals, by the decimal digits shown; halves go away from zero."""
+def _rounded(value: float, precision: int = 0, mode: str = "HALF_UP") -> float:
+    """The nearest with ``precision`` decimals, by the decimal digits shown; halves go away from zero, or as ``mode``
+    says."""
+    rounding = _MODES.get(mode.upper())
+    if rounding is None:
+        raise Refusal(f"round() knows the modes {', '.join(_MODES)}, not {mode}.")
     if isinstance(value, float) and not math.isfinite(value):
         return value
     if precision > 300:
@@ -60,12 +88,13 @@ def _rounded(value: float, precision: int = 0) -> float:
     if precision < 0:
         raise Refusal(f"round() needs a precision that is not negative, not {precision}.")
     scaled = abs(value) * 10.0**precision if precision < 16 else math.inf
-    if scaled < 2**40 and abs(scaled % 1 - 0.5) > 1e-3:
-        return float(round(value, precision))  # far from a half: no way of rounding differs
+    if rounding == ROUND_HALF_UP and scaled < 2**40 and abs(scaled % 1 - 0.5) > 1e-3:
+        return float(round(value, precision))  # far from a half: no way of rounding to the nearest differs
     exact = Decimal(repr(value))
     if -exact.as_tuple().exponent <= precision:  # type: ignore[operator]
         return float(value)
-    return float(exact.quantize(Decimal(1).scaleb(-precision), rounding=ROUND_HALF_UP))
+    with localcontext(prec=700):
+        return float(exact.quantize(Decimal(1).scaleb(-precision), rounding=rounding))
 
 
 def _whole(work: Callable[[float], int]) -> Callable[[float], float]:
@@ -96,6 +125,15 @@ def _cotangent(value: float) -> float:
     return 1 / tangent if tangent else math.copysign(math.inf, value)
 
 
+def _hyperbolic_cotangent(value: float) -> float:
+    tangent = math.tanh(value)
+    return 1 / tangent if tangent else math.nan
+
+
+def _haversine(value: float) -> float:
+    return (1 - math.cos(value)) / 2
+
+
 def _random() -> float:
     return random.random()  # noqa: S311 -- not for secrets
 
@@ -121,6 +159,11 @@ def functions() -> tuple[Function, ...]:
         ("asin", _real(math.asin)),
         ("acos", _real(math.acos)),
         ("atan", _real(math.atan)),
+        ("sinh", _real(math.sinh)),
+        ("cosh", _real(math.cosh)),
+        ("tanh", _real(math.tanh)),
+        ("coth", _hyperbolic_cotangent),
+        ("haversin", _real(_haversine)),
         ("degrees", math.degrees),
         ("radians", math.radians),
     )
@@ -128,7 +171,7 @@ def functions() -> tuple[Function, ...]:
         function("abs(value :: NUMBER) :: NUMBER", _abs, _abs_kernel),
         function("ceil(value :: NUMBER) :: FLOAT", _whole(math.ceil), _number_kernel(lambda cells: cells.ceil())),
         function("floor(value :: NUMBER) :: FLOAT", _whole(math.floor), _number_kernel(lambda cells: cells.floor())),
-        function("round(value :: NUMBER, precision? :: INTEGER) :: FLOAT", _rounded),
+        function("round(value :: NUMBER, precision? :: INTEGER, mode? :: STRING) :: FLOAT", _rounded),
         function("sign(value :: NUMBER) :: INTEGER", _sign),
         function("sqrt(value :: NUMBER) :: FLOAT", _real(math.sqrt), _number_kernel(lambda cells: cells.sqrt())),
         *(function(f"{name}(value :: NUMBER) :: FLOAT", work) for name, work in real),

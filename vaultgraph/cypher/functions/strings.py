@@ -3,6 +3,7 @@
 Positions and lengths count characters (code points), 0-based. Part of the table in functions/registry.
 """
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -125,16 +126,24 @@ def _reverse(value: str | list[object]) -> str | list[object]:
     return value[::-1]
 
 
-def _strip(text: str) -> str:
-    return text.strip(_SPACE)
+def _strip(text: str, characters: str = _SPACE) -> str:
+    return text.strip(characters)
 
 
-def _strip_left(text: str) -> str:
-    return text.lstrip(_SPACE)
+def _strip_left(text: str, characters: str = _SPACE) -> str:
+    return text.lstrip(characters)
 
 
-def _strip_right(text: str) -> str:
-    return text.rstrip(_SPACE)
+def _strip_right(text: str, characters: str = _SPACE) -> str:
+    return text.rstrip(characters)
+
+
+def _normalize(text: str, form: str = "NFC") -> str:
+    match form:
+        case "NFC" | "NFD" | "NFKC" | "NFKD":
+            return unicodedata.normalize(form, text)
+        case _:
+            raise Refusal(f"normalize() knows the forms NFC, NFD, NFKC and NFKD, not {form}.")
 
 
 def functions() -> tuple[Function, ...]:
@@ -149,14 +158,22 @@ def functions() -> tuple[Function, ...]:
         function("toUpper(text :: STRING) :: STRING", str.upper, upper),
         function("lower(text :: STRING) :: STRING", str.lower, lower),
         function("upper(text :: STRING) :: STRING", str.upper, upper),
-        function("trim(text :: STRING) :: STRING", _strip, text_kernel(lambda texts: texts.str.strip_chars(_SPACE))),
+        *(
+            function(
+                f"{name}(text :: STRING, characters? :: STRING) :: STRING",
+                _strip,
+                text_kernel(lambda texts: texts.str.strip_chars(_SPACE)),
+            )
+            for name in ("trim", "btrim")
+        ),
+        function("normalize(text :: STRING, form? :: STRING) :: STRING", _normalize),
         function(
-            "ltrim(text :: STRING) :: STRING",
+            "ltrim(text :: STRING, characters? :: STRING) :: STRING",
             _strip_left,
             text_kernel(lambda texts: texts.str.strip_chars_start(_SPACE)),
         ),
         function(
-            "rtrim(text :: STRING) :: STRING",
+            "rtrim(text :: STRING, characters? :: STRING) :: STRING",
             _strip_right,
             text_kernel(lambda texts: texts.str.strip_chars_end(_SPACE)),
         ),
