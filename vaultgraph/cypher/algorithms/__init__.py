@@ -1,1 +1,1 @@
-"""Graph algorithms over a chosen part of the graph; `calls` is the door, no module outside imports another."""
+"""Graph algorithms over a chosen part of the graph; `declared` names them and `calls` is the door."""

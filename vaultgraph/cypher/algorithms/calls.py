@@ -1,10 +1,10 @@
-"""The door of the algorithms: every one by its name, and a call from its options to the rows of its answer.
+"""The door of the algorithms: a call from its options to the rows of its answer.
 
-Called by cypher/procedures. Rows come in one order: the best score first, groups by number, then by node.
+Imported by cypher/procedures when a query first calls one. Rows come in one order: the best score first, groups by number, then by node.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -13,8 +13,9 @@ import polars as pl
 
 from vaultgraph.cypher.algorithms.centrality import betweenness, closeness
 from vaultgraph.cypher.algorithms.cohesion import coreness, triangles
+from vaultgraph.cypher.algorithms.declared import ALGORITHMS
 from vaultgraph.cypher.algorithms.groups import communities, components, numbered
-from vaultgraph.cypher.algorithms.options import SUBGRAPH, WEIGHTS, Options, read_options
+from vaultgraph.cypher.algorithms.options import Options, read_options
 from vaultgraph.cypher.algorithms.ranks import degrees, pagerank
 from vaultgraph.cypher.algorithms.routes import paths_to, shortest_routes
 from vaultgraph.cypher.algorithms.subgraph import Subgraph, choose_subgraph, places_of
@@ -34,38 +35,6 @@ class _Call:
     budget: Budget
 
 
-@dataclass(frozen=True, slots=True)
-class Algorithm:
-    """``columns`` are the result columns in order, by type; ``options`` the names it takes in its map."""
-
-    name: str
-    columns: Mapping[str, str]
-    options: tuple[str, ...]
-    rows: Callable[[_Call], Bindings]
-    defaults: Options = field(default_factory=Options)
-
-    @property
-    def signature(self) -> str:
-        """The signature of the procedure."""
-        columns = ", ".join(f"{name} :: {kind}" for name, kind in self.columns.items())
-        return f"{self.name}(options? :: MAP) :: ({columns})"
-
-    @property
-    def nothing(self) -> Bindings:
-        """The result columns without a row."""
-        return Bindings(0, {name: _EMPTY[kind] for name, kind in self.columns.items()})
-
-
-_EMPTY: Final[Mapping[str, BoundColumn]] = MappingProxyType(
-    {
-        "NODE": NodeColumn(np.zeros(0, dtype=np.int64)),
-        "INTEGER": ValueColumn(pl.Series([], dtype=pl.Int64)),
-        "FLOAT": ValueColumn(pl.Series([], dtype=pl.Float64)),
-        "PATH": ObjectColumn([]),
-    }
-)
-
-
 def run_algorithm(graph: Graph, name: str, options: object, budget: Budget) -> Bindings:
     """The rows of one algorithm (its name in any case) over the part of ``graph`` that ``options`` choose.
 
@@ -77,10 +46,11 @@ def run_algorithm(graph: Graph, name: str, options: object, budget: Budget) -> B
         BudgetError: it would take more time, rows or memory than it may, or was cancelled.
     """
     algorithm = ALGORITHMS[name.lower()]
-    read = read_options(algorithm.name, algorithm.options, options, algorithm.defaults)
+    rows, defaults = _RUN[name.lower()]
+    read = read_options(algorithm.name, algorithm.options, options, defaults)
     part = weigh(graph, choose_subgraph(graph, read, budget), read)
     budget.check(part.size)
-    return algorithm.rows(_Call(graph, part, read, budget))
+    return rows(_Call(graph, part, read, budget))
 
 
 def _scored(
@@ -160,55 +130,17 @@ def _shortest_paths(call: _Call) -> Bindings:
     return Bindings(len(places), columns)
 
 
-_SAMPLING: Final = ("direction", "samples", "seed")
-_SCORE: Final = {"node": "NODE", "score": "FLOAT"}
-
-ALGORITHMS: Final[Mapping[str, Algorithm]] = MappingProxyType(
+_RUN: Final[Mapping[str, tuple[Callable[[_Call], Bindings], Options]]] = MappingProxyType(
     {
-        one.name.lower(): one
-        for one in (
-            Algorithm("algo.betweenness", _SCORE, (*SUBGRAPH, *_SAMPLING, "normalized"), _betweenness),
-            Algorithm("algo.closeness", {**_SCORE, "harmonic": "FLOAT"}, (*SUBGRAPH, *_SAMPLING), _closeness),
-            Algorithm(
-                "algo.communities",
-                {"node": "NODE", "community": "INTEGER", "size": "INTEGER"},
-                (*SUBGRAPH, *WEIGHTS, "seed"),
-                _communities,
-            ),
-            Algorithm(
-                "algo.components",
-                {"node": "NODE", "component": "INTEGER", "size": "INTEGER"},
-                (*SUBGRAPH, "kind"),
-                _components,
-            ),
-            Algorithm("algo.coreness", {"node": "NODE", "core": "INTEGER"}, SUBGRAPH, _coreness),
-            Algorithm(
-                "algo.degree",
-                {"node": "NODE", "degree": "INTEGER", "strength": "FLOAT"},
-                (*SUBGRAPH, "direction", *WEIGHTS),
-                _degree,
-            ),
-            Algorithm(
-                "algo.pagerank",
-                _SCORE,
-                (*SUBGRAPH, "direction", *WEIGHTS, "source", "damping", "iterations", "tolerance"),
-                _pagerank,
-                Options(direction="out"),
-            ),
-            Algorithm(
-                "algo.shortestPaths",
-                {"node": "NODE", "distance": "FLOAT", "steps": "INTEGER", "path": "PATH"},
-                (*SUBGRAPH, "direction", *WEIGHTS, "source", "target", "paths"),
-                _shortest_paths,
-                Options(direction="out"),
-            ),
-            Algorithm(
-                "algo.triangles",
-                {"node": "NODE", "triangles": "INTEGER", "coefficient": "FLOAT"},
-                SUBGRAPH,
-                _triangles,
-            ),
-        )
+        "algo.betweenness": (_betweenness, Options()),
+        "algo.closeness": (_closeness, Options()),
+        "algo.communities": (_communities, Options()),
+        "algo.components": (_components, Options()),
+        "algo.coreness": (_coreness, Options()),
+        "algo.degree": (_degree, Options()),
+        "algo.pagerank": (_pagerank, Options(direction="out")),
+        "algo.shortestpaths": (_shortest_paths, Options(direction="out")),
+        "algo.triangles": (_triangles, Options()),
     }
 )
-"""Every algorithm by its name in lower case."""
+"""What runs each algorithm, and the options it starts from."""

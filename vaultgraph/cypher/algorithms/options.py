@@ -39,9 +39,6 @@ class Options:
     paths: bool = False
 
 
-SUBGRAPH: Final = ("labels", "types", "nodes")
-WEIGHTS: Final = ("weight", "defaultWeight")
-
 _Reader = Callable[[str, object], object]
 
 
