@@ -1,7 +1,7 @@
 """From a graph that changes to the columnar one that queries read, and where each node and relationship went.
 
-The same nodes and relationships under the same ids give the same Graph, whatever the way they came about, but for the
-order of labels and property keys, which is that of their first use.
+The same nodes and relationships under the same ids give the same Graph, whatever the way they came about: groups are
+sorted by their labels, which stand in the order in which a node got them, and relationship types by name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,16 +33,15 @@ class Frozen:
 
 def freeze(mutable: MutableGraph) -> Frozen:
     """The graph as it is now; later changes of ``mutable`` do not reach it."""
-    rank = mutable.labels.__getitem__
     # row loop: every node and relationship is a Python object; as many as there are
-    order = sorted((tuple(map(rank, node.labels)), one) for one, node in mutable.nodes.items())
+    order = sorted((node.labels, one) for one, node in mutable.nodes.items())
     node_ids = np.array([one for _, one in order], dtype=np.int64)
     node_places = _places(node_ids, mutable.next_node)
     groups: list[NodeGroup] = []
-    for _, same in groupby(order, key=lambda entry: entry[0]):
+    for labels, same in groupby(order, key=lambda entry: entry[0]):
         members = [one for _, one in same]
         first = groups[-1].stop if groups else 0
-        groups.append(NodeGroup(mutable.nodes[members[0]].labels, first, first + len(members)))
+        groups.append(NodeGroup(labels, first, first + len(members)))
     records = [mutable.nodes[one].properties for one in node_ids.tolist()]
     columns = _columns(records, [(group.first, group.stop) for group in groups])
     tables, relationship_ids = _tables(mutable, node_places)

@@ -49,13 +49,12 @@ _Undo = tuple[Callable[..., object], tuple[object, ...]]
 class MutableGraph:
     """``nodes`` and ``relationships`` by id, for reading only: change them through the methods.
 
-    Ids count up from 0 and are never given twice. ``version`` counts changes. ``labels`` gives each label its rank.
+    Ids count up from 0 and are never given twice. ``version`` counts changes.
     """
 
     def __init__(self) -> None:
         self.nodes: dict[int, MutableNode] = {}
         self.relationships: dict[int, MutableRelationship] = {}
-        self.labels: dict[str, int] = {}
         self.version = 0
         self.next_node = 0
         self.next_relationship = 0
@@ -100,6 +99,11 @@ class MutableGraph:
         finally:
             self._undo = None
 
+    @property
+    def labels(self) -> list[str]:
+        """The labels that nodes have, sorted."""
+        return sorted(label for label, nodes in self._labelled.items() if nodes)
+
     def nodes_with(self, label: str) -> Mapping[int, None]:
         """The ids of the nodes with a label, in the order in which they got it."""
         return self._labelled.get(label, {})
@@ -116,7 +120,6 @@ class MutableGraph:
         found = MutableNode(tuple(dict.fromkeys(labels)), _without_nulls(properties or {}))
         self.nodes[made] = found
         for label in found.labels:
-            self.labels.setdefault(label, len(self.labels))
             self._labelled.setdefault(label, {})[made] = None
         self._changed(self._forget_node, made)
         return made
@@ -148,8 +151,6 @@ class MutableGraph:
         """Give a node labels that it may have already."""
         found = self.nodes[node]
         new = [label for label in dict.fromkeys(labels) if label not in found.labels]
-        for label in new:
-            self.labels.setdefault(label, len(self.labels))
         if new:
             self._relabel(node, (*found.labels, *new))
 
