@@ -25,6 +25,7 @@ from vaultgraph.cypher.execute.evaluate import evaluate, evaluate_constant
 from vaultgraph.cypher.execute.fetch import column_values, filter_rows, from_values, height_of, take
 from vaultgraph.cypher.execute.pattern_runner import PlannedPatterns
 from vaultgraph.cypher.execute.scalar import compile_scalar
+from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.syntax import Expression, Return
 from vaultgraph.cypher.values import NodeRef, PathRef, RelationshipRef
 from vaultgraph.errors import BudgetError, EvaluationError
@@ -403,3 +404,11 @@ def test_relationship_references_unpack_to_ids() -> None:
     found = from_values([RelationshipRef(3), None])
     assert isinstance(found, RelationshipColumn)
     assert found.ids.tolist() == [3, -1]
+
+
+@pytest.mark.parametrize("part", ["", ".", "a.b", "(", "\\", "\n", "^x", "x$", "é", "[[", "x" * 2000])
+def test_contains_takes_every_character_as_itself(part, make_graph):
+    texts = ["", "a.b", "axb", "(x)", "\\", "l\nm", "^x$", "é", "[[N]]", "x" * 3000]
+    graph = make_graph([(["T"], {"text": text}) for text in texts], [])
+    rows = run_query(graph, "MATCH (t) WHERE t.text CONTAINS $part RETURN t.text", {"part": part}).rows
+    assert [text for (text,) in rows] == [text for text in texts if part in text]

@@ -67,8 +67,16 @@ def gather(column: Column | None, ids: Ids) -> list[Gathered]:
         if segment.stop <= low or segment.first > high:
             continue
         if segment.first <= low and high < segment.stop:
-            return [Gathered(None, segment.series.gather(ids - segment.first))]
+            return [Gathered(None, _taken(segment, ids))]
         rows = np.flatnonzero((ids >= segment.first) & (ids < segment.stop))
         if len(rows):
-            parts.append(Gathered(rows, segment.series.gather(ids[rows] - segment.first)))
+            parts.append(Gathered(rows, _taken(segment, ids[rows])))
     return parts
+
+
+def _taken(segment: Segment, ids: Ids) -> pl.Series:
+    """The cells of ``ids``, all inside the segment; a run of ids is a view of the column."""
+    first, count = int(ids[0]), len(ids)
+    if int(ids[-1]) - first == count - 1 and bool((ids[1:] - ids[:-1] == 1).all()):
+        return segment.series.slice(first - segment.first, count)
+    return segment.series[(ids - segment.first).astype(np.uint32)]

@@ -152,12 +152,11 @@ def take(column: BoundColumn, positions: Ids) -> BoundColumn:
         case ValueColumn(series):
             if isinstance(series.dtype, pl.List) and _would_swell(series, positions):
                 return take(ObjectColumn(series.to_list()), positions)
-            index = pl.Series(positions)
-            if missing is not None:
-                index = index.set(pl.Series(missing), None)
-                if not len(series):
-                    return ValueColumn(pl.repeat(None, len(positions), dtype=series.dtype, eager=True))
-            return ValueColumn(series.gather(index))
+            if missing is None:
+                return ValueColumn(series[positions.astype(np.uint32)])  # a third of the cost of gather
+            if not len(series):
+                return ValueColumn(pl.repeat(None, len(positions), dtype=series.dtype, eager=True))
+            return ValueColumn(series.gather(pl.Series(positions).set(pl.Series(missing), None)))
         case ObjectColumn(values):
             # row loop: cells are Python objects
             return ObjectColumn([values[one] if one >= 0 else None for one in positions.tolist()])
@@ -242,7 +241,8 @@ def filter_rows(column: BoundColumn, text: str, span: Span) -> npt.NDArray[np.bo
         EvaluationError: a cell is neither boolean nor null; ``span`` of ``text`` is shown.
     """
     if isinstance(column, ValueColumn) and column.series.dtype == pl.Boolean:
-        return column.series.fill_null(value=False).to_numpy()
+        series = column.series
+        return (series.fill_null(value=False) if series.null_count() else series).to_numpy()
     if _all_null(column):
         return np.zeros(height_of(column), dtype=np.bool_)
     # row loop: mixed cells, or the first wrong one is looked for

@@ -6,8 +6,9 @@ Called by execute/run. Sorting orders row numbers first and takes the columns on
 from collections.abc import Callable
 
 import numpy as np
+import polars as pl
 
-from vaultgraph.cypher.execute.bindings import Bindings
+from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ValueColumn
 from vaultgraph.cypher.execute.combine import stack
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate
@@ -19,6 +20,7 @@ from vaultgraph.cypher.values import type_name
 from vaultgraph.errors import EvaluationError
 from vaultgraph.graph.columns import Ids
 
+_MANY_TIMES = 4  # the rows wanted are looked for without sorting where there are more than so many times as many
 _FIRST_PIECE = 16
 _PIECE_GROWTH = 8
 
@@ -32,7 +34,26 @@ def top(plan: TopK, bindings: Bindings, context: Context) -> Bindings:
     """The rows of one window of the order."""
     start = 0 if plan.skip is None else row_count("SKIP", plan.skip, context)
     stop = start + row_count("LIMIT", plan.limit, context)
+    if stop * _MANY_TIMES < bindings.height:
+        (expression, descending), *_ = plan.keys
+        rows = _first_rows(evaluate(expression, bindings, context), stop, descending=descending)
+        if rows is not None:
+            bindings = take_rows(bindings, rows)
     return take_rows(bindings, _order(plan.keys, bindings, context)[start:stop])
+
+
+def _first_rows(column: BoundColumn, count: int, *, descending: bool) -> Ids | None:
+    """The rows, in order, whose number can be among the first ``count``; None where the column has other values."""
+    if not count or not isinstance(column, ValueColumn) or column.series.null_count():
+        return None
+    if not column.series.dtype.is_numeric():
+        return None
+    values = column.series.to_numpy()
+    if column.series.dtype == pl.Float64() and bool(np.isnan(values).any()):
+        return None
+    place = len(values) - count if descending else count - 1
+    least = np.partition(values, place)[place]
+    return np.flatnonzero(values >= least if descending else values <= least)
 
 
 def _order(keys: Keys, bindings: Bindings, context: Context) -> Ids:

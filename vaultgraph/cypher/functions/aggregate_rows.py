@@ -98,7 +98,7 @@ def _has_value(column: BoundColumn) -> npt.NDArray[np.bool_]:
         case NodeColumn(ids) | RelationshipColumn(ids):
             return ids >= 0
         case ValueColumn(series):
-            return series.is_not_null().to_numpy()
+            return series.is_not_null().to_numpy() if series.null_count() else np.ones(len(series), dtype=np.bool_)
         case _:
             # row loop: cells are Python objects
             return np.array([value is not None for value in column.values], dtype=np.bool_)
