@@ -39,6 +39,11 @@ def test_zoned_times_are_in_utc_unless_a_zone_is_named(ask: Ask) -> None:
     assert ask("time.statement('+05:45').offsetMinutes") == 345
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_a_value_the_time_of_the_query_is_cut(ask: Ask, kind: str) -> None:
+    assert ask(f"{kind}.truncate('day') = {kind}.truncate('day', {kind}())") is True
+
+
 def test_times_without_a_zone_are_those_on_the_wall_there(ask: Ask) -> None:
     query = "localdatetime.statement('+01:00') = localdatetime(datetime()) + duration('PT1H')"
     assert ask(query) is True

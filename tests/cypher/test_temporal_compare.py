@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaultgraph.cypher.durations import Duration
 from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.temporals import (
     FarDate,
@@ -23,6 +24,7 @@ from vaultgraph.cypher.temporals import (
 )
 from vaultgraph.cypher.values import compare, group_key, order_key, type_name
 from vaultgraph.cypher.zones import SECOND
+from vaultgraph.errors import EvaluationError
 from vaultgraph.graph.graph import Graph
 
 Ask = Callable[..., Any]
@@ -160,6 +162,32 @@ def test_pythons_moments_come_in_as_what_they_say(ask: Ask) -> None:
     assert ask("toString($t)", t=berlin.astimezone(timezone(timedelta(hours=-1))).timetz()) == "09:00-01:00"
     assert ask("toString($d)", d=timedelta(days=-1, seconds=5)) == "P-1DT5S"
     assert ask("$m.zone IS NULL", m={"zone": None}) is True
+
+
+def test_pythons_moments_that_no_text_can_tell_come_in_as_utc(ask: Ask) -> None:
+    for zone in (timezone(timedelta(hours=20)), timezone(timedelta(hours=1, microseconds=5))):
+        moment = datetime(2024, 7, 1, 12, tzinfo=zone)
+        assert ask("$m", m=moment) == moment
+        assert ask("$m.offset", m=moment) == "Z"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        LocalTime(-1),
+        LocalTime(86_400 * SECOND),
+        Time(0, 70_000),
+        ZonedDateTime(0, 0, 3600, "Mars/Base"),
+        LocalDateTime(10**15, 0),
+        Duration(10**18),
+        datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=20))),
+    ],
+)
+def test_moments_that_there_are_not_stay_outside(ask: Ask, value: object) -> None:
+    with pytest.raises(EvaluationError, match=r"\$m"):
+        ask("$m", m=value)
+    with pytest.raises(EvaluationError, match=r"\$m"):
+        ask("$m", m=[value])
 
 
 def test_answers_compare_with_pythons_moments(ask: Ask) -> None:

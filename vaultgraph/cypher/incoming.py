@@ -4,7 +4,8 @@ Called by cypher/query before anything runs. What no query could have made is re
 """
 
 from collections.abc import Sequence
-from datetime import date, datetime, time, timedelta
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
 from typing import cast
 
 from vaultgraph.cypher.durations import Duration, make_duration
@@ -30,6 +31,7 @@ from vaultgraph.cypher.values import (
     group_key,
     type_name,
 )
+from vaultgraph.cypher.zones import DAY, MOST_OFFSET, is_zone
 
 
 def engine_value(value: object) -> object:
@@ -70,13 +72,18 @@ def _engine_time(value: datetime | time | timedelta | Temporal) -> object:
         case timedelta():
             return Duration(0, value.days, value.seconds, value.microseconds * 1000)
         case time():
-            nanoseconds = parts_of(datetime.combine(date.min, value.replace(tzinfo=None))).nanoseconds or 0
-            offset = value.utcoffset()
-            return LocalTime(nanoseconds) if offset is None else Time(nanoseconds, offset // timedelta(seconds=1))
-        case datetime() | LocalDateTime() | ZonedDateTime():
-            return _plainest(parts_of(value))
+            parts = _parts_of_datetime(datetime.combine(date(1970, 1, 1), value))
+            nanoseconds = parts.nanoseconds or 0
+            return LocalTime(nanoseconds) if parts.offset is None else Time(nanoseconds, parts.offset)
+        case datetime():
+            return _plainest(_parts_of_datetime(value))
         case _:
-            return value
+            parts = parts_of(value)
+            if not 0 <= (parts.nanoseconds or 0) < DAY or abs(parts.offset or 0) > MOST_OFFSET:
+                raise Refusal(f"{type(value).__name__} has a time of day or an offset that there is not.")
+            if parts.zone is not None and not is_zone(parts.zone):
+                raise Refusal(f"there is no time zone {parts.zone}.")
+            return _plainest(parts) if isinstance(value, LocalDateTime | ZonedDateTime) else value
 
 
 def _engine_duration(value: Duration) -> Duration:
@@ -84,6 +91,22 @@ def _engine_duration(value: Duration) -> Duration:
         return make_duration(value.months, value.days, value.seconds, value.nanoseconds)
     except OverflowError:
         raise Refusal("a duration has more than 18 digits.") from None
+
+
+def _parts_of_datetime(value: datetime) -> Parts:
+    """The parts; in UTC where the offset is one that text cannot tell, without the zone where nobody knows its name.
+
+    Raises:
+        Refusal: the year is out of range.
+    """
+    offset = value.utcoffset()
+    if offset is not None and (offset.microseconds or abs(offset) > timedelta(seconds=MOST_OFFSET)):
+        try:
+            value = value.astimezone(UTC)
+        except OverflowError:
+            raise Refusal("a datetime is out of range.") from None
+    parts = parts_of(value)
+    return parts if parts.zone is None or is_zone(parts.zone) else replace(parts, zone=None)
 
 
 def _plainest(parts: Parts) -> object:

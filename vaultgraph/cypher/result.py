@@ -43,8 +43,8 @@ class Result:
 
     @property
     def rows(self) -> list[tuple[object, ...]]:
-        """All rows as public values: None, bool, int, float, str, date, datetime, Duration, list, dict, Node,
-        Relationship, Path."""
+        """All rows as public values: None, bool, int, float, str, moments, Duration, list, dict, Node, Relationship,
+        Path; cypher/values lists the classes."""
         if self._rows is None:
             if self.columns:
                 cells = [self._cells(self.bindings.columns[name]) for name in self.columns]

@@ -24,7 +24,7 @@ def warn_unlike_times(left: Side, right: Side, context: Context) -> None:
         if isinstance(column, Constant):
             continue
         one, two = _type_of(column), _type_of(other)
-        if one in _MAKERS and one != two and two in (*_MAKERS, "STRING"):
+        if one in _MAKERS and one != two and two in (*_MAKERS, "LOCAL TIME", "ZONED TIME", "STRING"):
             name, value = _shown(column_part, context), _shown(other_part, context)
             maker = _MAKERS[one]
             advice = f"{maker}({value})" if isinstance(other_part, Literal | Parameter) else f"{maker}(…)"

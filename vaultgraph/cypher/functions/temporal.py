@@ -132,7 +132,8 @@ def _cutter(kind: str) -> _Make:
     def cut(
         context: Context, unit: str, value: Moment | None = None, fields: moments.Fields | None = None
     ) -> Moment | None:
-        parts = parts_of(context.now.replace(tzinfo=None) if value is None else value)
+        now = context.now.astimezone(UTC) if kind.startswith("ZONED") else context.now.replace(tzinfo=None)
+        parts = parts_of(now if value is None else value)
         if kind == "DATE":
             parts = Parts(parts.day)
         elif kind.endswith("DATETIME") and parts.nanoseconds is None:
