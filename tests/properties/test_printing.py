@@ -121,11 +121,7 @@ class Maker:
             case 4:
                 return Slice(inner(), self.maybe(inner), self.maybe(inner))
             case 5:
-                operand = inner()
-                # a minus before a number is read as part of the number
-                return Unary(
-                    "NOT" if isinstance(operand, Literal) else self.draw(st.sampled_from(["-", "NOT"])), operand
-                )
+                return Unary(self.draw(st.sampled_from(["-", "+", "NOT"])), inner())
             case 6:
                 return Binary(self.draw(BINARY), inner(), inner())
             case 7:

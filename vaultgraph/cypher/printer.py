@@ -91,6 +91,8 @@ def print_expression(tree: Expression) -> str:
             return f"{_subject(subject)}[{print_expression(index)}]"
         case Slice(subject, start, stop):
             return f"{_subject(subject)}[{_optional(start)}..{_optional(stop)}]"
+        case Unary("-" | "+" as operator, Literal(int() | float()) as operand):
+            return f"({operator}({_literal(operand.value)}))"  # else the sign would belong to the number
         case Unary(operator, operand):
             return f"({operator} {print_expression(operand)})"
         case Binary(operator, left, right):

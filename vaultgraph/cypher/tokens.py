@@ -16,6 +16,7 @@ from vaultgraph.errors import QuerySyntaxError
 TokenKind = Choice["name", "quoted", "string", "number", "parameter", "symbol", "end"]
 
 LONGEST_QUERY_CHARS = 1_000_000
+_LONGEST_NUMBER_CHARS = 400  # no float or integer needs more
 
 _TOKEN = re.compile(
     r"""
@@ -158,6 +159,8 @@ def _check_number(text: str, start: int, end: int) -> None:
             start,
             stop,
         )
+    if end - start > _LONGEST_NUMBER_CHARS:
+        raise QuerySyntaxError("The number has too many digits: quote it as a string.", text, start, end)
     if text[start] == "0" and end - start > 1 and text[start:end].isdigit():
         raise QuerySyntaxError(
             f"'{text[start:end]}' starts with a zero: write {int(text[start:end])}, or 0o… for an octal number, "
