@@ -18,11 +18,12 @@ from pathlib import Path
 
 from make_vault import Size
 from measures import Figures, measure_calls, measure_edits, measure_library, measure_spawn
+from queries import measure_queries
 from sides import Side, SideError, both_sides
 from table import summarise, table
 from vaults import STANDARD, copy_for, prepare, sample, shared_names
 
-GROUPS = ("library", "spawn", "edit", "calls")
+GROUPS = ("library", "spawn", "edit", "calls", "queries")
 OUT = Path(__file__).resolve().parent / "out"
 
 
@@ -40,6 +41,7 @@ def measure_vault(name: str, sides: list[Side], options: argparse.Namespace) -> 
             "spawn": lambda: measure_spawn(figures, copies, options.runs),
             "edit": lambda: measure_edits(figures, copies, asked, options.runs),
             "calls": lambda: measure_calls(figures, copies, asked, options.repeats),
+            "queries": lambda: measure_queries(figures, copies, options.repeats),
         }
         for group in options.only:
             print(f"{name}: {group} …", file=sys.stderr, flush=True)
