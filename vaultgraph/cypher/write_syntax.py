@@ -62,6 +62,8 @@ class Create(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Merge(Syntax):
+    """MERGE of one path, with what is set where it is made, and where it is found."""
+
     pattern: PathPattern
     on_create: tuple[Change, ...] = ()
     on_match: tuple[Change, ...] = ()

@@ -87,17 +87,14 @@ class MutableGraph:
         """Undo every change made inside where an error leaves it; blocks do not nest."""
         undo: list[_Undo] = []
         self._undo = undo
+        is_done = False
         try:
             yield
-        except BaseException:
-            # row loop: every change is taken back, the last one first
-            for back, arguments in reversed(undo):
-                back(*arguments)
-            if undo:
-                self.version += 1
-            raise
+            is_done = True
         finally:
             self._undo = None
+            if not is_done:
+                self._take_back(undo)
 
     @property
     def labels(self) -> list[str]:
@@ -185,6 +182,12 @@ class MutableGraph:
         self._relabel(node, ())
         del self.nodes[node]
         self._changed(self.nodes.__setitem__, node, found)
+
+    def _take_back(self, undo: list[_Undo]) -> None:
+        # row loop: every change, the last one first
+        for back, arguments in reversed(undo):
+            back(*arguments)
+        self.version += 1
 
     def _relabel(self, node: int, labels: tuple[str, ...]) -> None:
         found = self.nodes[node]
