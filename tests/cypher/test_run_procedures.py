@@ -126,8 +126,9 @@ def notes(make_graph):
         (["Note"], {"path": "B.md", "title": "B"}),
         (["Concept"], {"title": "Gone", "_provisional": True}),
         (["Folder"], {"path": "f"}),
+        (["Image"], {"title": "x.png", "missing": True}),
     ]
-    links = [(1, "LINKS_TO", 0, {"line": 3}), (1, "LINKS_TO", 2, {"line": 4}), (0, "LINKS_TO", 0, {"line": 1})]
+    links = [(0, "EMBEDS", 4, {"line": 2}), (1, "LINKS_TO", 0, {"line": 3}), (1, "LINKS_TO", 2, {"line": 4}), (0, "LINKS_TO", 0, {"line": 1})]
     return make_graph(nodes, [*links, (3, "CONTAINS", 1, {})])
 
 
@@ -135,8 +136,8 @@ def test_orphans_are_the_notes_that_nothing_else_links_to(notes):
     assert run_query(notes, "CALL vault.orphans()").rows == [("B.md", "B")]
 
 
-def test_unresolved_links_are_those_to_what_no_note_is(notes):
-    assert run_query(notes, "CALL vault.unresolved()").rows == [("Gone", "B.md", 4)]
+def test_unresolved_links_are_those_to_what_is_not_there(notes):
+    assert run_query(notes, "CALL vault.unresolved()").rows == [("Gone", "B.md", 4), ("x.png", "A.md", 2)]
 
 
 def test_an_outline_is_the_headings_of_one_note():

@@ -202,7 +202,7 @@ def _bad_detail(cursor: Cursor, opener: int, *, labelled: bool) -> Exception:
     previous = cursor.kinds[index - 1]
     if labelled and previous == "name" and cursor.word not in ("}", "]", ",", ""):
         close = cursor.closers[opener]
-        start = next(at for at in range(index - 1, opener, -1) if cursor.words[at] in (":", "|", "&", "!"))
+        start = next(at for at in range(index - 1, opener, -1) if cursor.words[at] in (":", "|", "&", "!", "IS"))
         stop = next((at for at in range(index, close) if cursor.words[at] in ("{", "WHERE", "*")), close)
         name = cursor.text[cursor.starts[start + 1] : cursor.ends[stop - 1]]
         return cursor.error(f"A name with such characters goes into backticks: `{name}`.", start + 1, stop)

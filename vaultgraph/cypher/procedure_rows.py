@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from vaultgraph.cypher.execute.properties import node_property_column
@@ -139,14 +140,12 @@ def orphans(graph: Graph, _tables: Tables) -> pl.DataFrame:
 
 
 def unresolved(graph: Graph, _tables: Tables) -> pl.DataFrame:
-    """The links to what no note is, by target, path and line."""
+    """The links to what no note is and to files that are not there, by target, path and line."""
     parts: list[pl.DataFrame] = []
     for table in graph.relationships.values():
         rows = _written(table)
         targets = table.targets[rows].astype(np.int64)
-        flags = cells_of(node_property_column(graph, targets, "_provisional"), len(targets))
-        # row loop: the links of one type; a flag may be any value in a graph that is no vault
-        rows = rows[np.fromiter((flag is True for flag in flags), dtype=np.bool_, count=len(rows))]
+        rows = rows[_flags(graph, targets, "_provisional") | _flags(graph, targets, "missing")]
         if len(rows):
             sources = table.sources[rows].astype(np.int64)
             parts.append(
@@ -165,6 +164,13 @@ def unresolved(graph: Graph, _tables: Tables) -> pl.DataFrame:
 def _written(table: RelationshipTable) -> Ids:
     """The rows of the relationships that stand on a line of a note: links, not what a graph adds by itself."""
     return np.flatnonzero(_lines(table).is_not_null().to_numpy())
+
+
+def _flags(graph: Graph, ids: Ids, key: str) -> npt.NDArray[np.bool_]:
+    """Whether the property ``key`` of each node is true."""
+    cells = cells_of(node_property_column(graph, ids, key), len(ids))
+    # row loop: the links of one type; a flag may be any value in a graph that is no vault
+    return np.fromiter((cell is True for cell in cells), dtype=np.bool_, count=len(ids))
 
 
 def _lines(table: RelationshipTable) -> pl.Series:
