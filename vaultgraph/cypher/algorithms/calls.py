@@ -1,6 +1,7 @@
 """The door of the algorithms: a call from its options to the rows of its answer.
 
-Imported by cypher/procedures when a query first calls one. Rows come in one order: the best score first, groups by number, then by node.
+Imported by cypher/procedures when a query first calls one. Rows come in one order: the best score first, groups by
+number, then by node.
 """
 
 from collections.abc import Callable, Mapping

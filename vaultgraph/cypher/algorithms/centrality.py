@@ -16,7 +16,7 @@ from vaultgraph.cypher.budget import Budget
 from vaultgraph.errors import BudgetError
 from vaultgraph.graph.columns import Ids
 
-_MOST_STEPS: Final = 2_000_000_000  # of betweenness: pivots × relationships; about a minute
+_MOST_STEPS: Final = 2_000_000_000  # of betweenness: pivots × (relationships + nodes); about a minute
 _MOST_BITS: Final = 500_000_000_000  # of closeness, which follows 64 pivots at once
 _GATHERED_BYTES: Final = 64_000_000
 _FIRST_LOOK: Final = 0.05  # part of the work after which its pace is trusted
@@ -61,14 +61,15 @@ def betweenness(part: Subgraph, options: Options, budget: Budget) -> Reals:
     size = part.size
     graph = neighbours(part, options.direction, budget)
     starts = pivots(size, options)
-    _check_work(len(starts) * (len(graph.ids) + 1000), _MOST_STEPS, len(starts))
+    count = len(starts)
+    starts = starts[graph.offsets[starts + 1] > graph.offsets[starts]]
+    _check_work(len(starts) * (len(graph.ids) + size + 1000), _MOST_STEPS, len(starts))
     scores = np.zeros(size)
     pace = _Pace(budget, len(starts))
     for done, start in enumerate(starts.tolist()):
         pace.check(done)
         scores += _dependencies(graph, start, size, budget)
-    if len(starts):
-        scores *= size / len(starts)
+    scores *= size / max(count, 1)
     if options.normalized:
         return scores / max((size - 1) * (size - 2), 1)
     return scores / 2 if options.direction == "both" else scores
