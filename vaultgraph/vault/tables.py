@@ -6,12 +6,14 @@ same for a snapshot and for what is stored in a cache file.
 
 import polars as pl
 
+from vaultgraph.cypher.procedure_rows import INDEXES
 from vaultgraph.cypher.procedures import Tables
 from vaultgraph.note.records import RecordTable
+from vaultgraph.profile.settings import Profile
 
 
-def procedure_tables(records: RecordTable, problems: pl.DataFrame) -> Tables:
-    """What makes the tables of `vault.problems`, `vault.headings` and `vault.links`.
+def procedure_tables(records: RecordTable, problems: pl.DataFrame, profile: Profile | None = None) -> Tables:
+    """What makes the tables of `vault.problems`, `vault.headings`, `vault.links` and, of a profile, `db.indexes`.
 
     Headings and links are those of the notes and canvases of the graph, in order of path and line.
     """
@@ -19,7 +21,19 @@ def procedure_tables(records: RecordTable, problems: pl.DataFrame) -> Tables:
         "vault.problems": lambda: problems,
         "vault.headings": lambda: _with_paths(records.headings, records.notes),
         "vault.links": lambda: _with_paths(records.links, records.notes),
+        "db.indexes": lambda: _indexes(profile),
     }
+
+
+def _indexes(profile: Profile | None) -> pl.DataFrame:
+    """What the profile declares to be looked up and searched often, a row a label."""
+    declared = () if profile is None else (("RANGE", profile.indexes), ("FULLTEXT", profile.text_indexes))
+    rows = [
+        (f"{kind.lower()}_{label}", kind, label, list(keys))
+        for kind, by_label in declared
+        for label, keys in sorted(by_label.items())
+    ]
+    return pl.DataFrame(rows, schema=INDEXES, orient="row")
 
 
 def _with_paths(rows: pl.DataFrame, notes: pl.DataFrame) -> pl.DataFrame:

@@ -158,7 +158,7 @@ class Vault:
         """
         snapshot = self.current()
         budget = budget_for(timeout_ms, cancelled)
-        tables = procedure_tables(snapshot.records, snapshot.problems)
+        tables = procedure_tables(snapshot.records, snapshot.problems, snapshot.profile)
         result = run_query(
             snapshot.graph, text, parameters, budget=budget, schema=snapshot.schema, tables=tables, plans=snapshot.plans
         )
