@@ -159,6 +159,24 @@ def test_a_connected_node_is_deleted_only_with_its_relationships(graph):
     assert (names(graph), len(graph.relationships)) == (["Bo", "Rome"], 0)
 
 
+def test_relationships_may_be_deleted_after_their_nodes(graph):
+    rows(graph, "MATCH (a:Person)-[r]->(b) DELETE a, b WITH r DELETE r")
+    assert names(graph) == ["Rome"]
+
+
+def test_foreach_writes_for_every_item_and_leaves_the_rows_alone(graph):
+    text = """
+        MATCH p = (:Person {name: 'Ada'})-->() FOREACH (n IN nodes(p) | SET n.seen = true)
+        FOREACH (x IN [1, 2] | FOREACH (y IN [x, 10 * x] | CREATE (t:T {v: y}) MERGE (:S {v: x})-[:OF]->(t)))
+        FOREACH (x IN null | CREATE (:Never)) RETURN count(*)
+    """
+    assert rows(graph, text) == [(1,)]
+    assert rows(graph, "MATCH (n) WHERE n.seen RETURN count(*)") == [(2,)]
+    found = rows(graph, "MATCH (s:S)-[:OF]->(t:T) RETURN s.v, t.v ORDER BY t.v")
+    assert found == [(1, 1), (2, 2), (1, 10), (2, 20)]
+    assert "Never" not in graph.labels
+
+
 def test_paths_and_items_of_lists_are_deleted(graph):
     rows(graph, "MATCH p = (:Person)-->() DELETE p")
     assert names(graph) == ["Rome"]
@@ -293,7 +311,12 @@ def test_a_graph_of_tables_can_be_changed_without_touching_it():
         ("CREATE (n) RETURN n AS a UNION CREATE (n) RETURN n AS b", BindError, "same columns"),
         ("CREATE (n) RETURN n UNION CREATE (n) RETURN n UNION ALL CREATE (n) RETURN n", QuerySyntaxError, "mixed"),
         ("EXPLAIN CREATE (n)", UnsupportedError, "only reads"),
-        ("FOREACH (x IN [1] | CREATE ())", UnsupportedError, "FOREACH is not supported"),
+        ("LOAD CSV FROM 'a.csv' AS line CREATE (:Line)", UnsupportedError, "LOAD is not supported"),
+        ("FOREACH (x IN [1] | MATCH (n))", QuerySyntaxError, "clauses that write"),
+        ("FOREACH (x IN 1 | CREATE ())", BindError, "takes a list"),
+        ("MATCH (x) FOREACH (x IN [1] | CREATE ())", BindError, "already defined"),
+        ("MATCH (p:Person) FOREACH (x IN p.n | CREATE ())", EvaluationError, "takes a list"),
+        ("FOREACH (x IN [1] | CREATE (n)) SET n.x = 1", BindError, "not defined"),
         ("CREATE INDEX FOR (n:A) ON (n.x)", UnsupportedError, "INDEX is not supported"),
         ("CALL { CREATE (n) } RETURN 1", UnsupportedError, "top of a statement"),
     ],

@@ -33,6 +33,7 @@ from vaultgraph.cypher.write_syntax import (
     Change,
     Create,
     Delete,
+    Foreach,
     Merge,
     Part,
     RemoveLabels,
@@ -46,6 +47,7 @@ from vaultgraph.cypher.write_syntax import (
 
 _NO_ENTITY: Final[tuple[KindName, ...]] = ("boolean", "integer", "float", "string", "list", "map", "path")
 _NO_NODE: Final[tuple[KindName, ...]] = (*_NO_ENTITY, "relationship")
+_NO_LIST: Final[tuple[KindName, ...]] = ("boolean", "integer", "float", "string", "map", "node", "relationship", "path")
 _NO_MAP: Final[tuple[KindName, ...]] = ("boolean", "integer", "float", "string", "list", "path")
 _NO_TARGET: Final[tuple[KindName, ...]] = ("boolean", "integer", "float", "string", "list", "map")
 
@@ -134,8 +136,24 @@ def bind_write(clause: WriteClause, scope: Scope, desk: Desk) -> tuple[WriteClau
             inside = scope.without_aggregates("in DELETE")
             rule = "DELETE takes nodes, relationships and paths"
             return replace(clause, targets=tuple(_value(one, _NO_TARGET, rule, inside, desk) for one in targets)), scope
+        case Foreach():
+            return _bind_foreach(clause, scope, desk), scope
         case _:
             assert_never(clause)
+
+
+def _bind_foreach(clause: Foreach, scope: Scope, desk: Desk) -> Foreach:
+    source, kind = bind_expression(clause.source, scope.without_aggregates("in FOREACH"), desk)
+    if kinds.is_refused(clause.source, kind, _NO_LIST):
+        raise desk.error(f"FOREACH takes a list, and this is {kinds.shown(kind)}.", clause.source.at)
+    if clause.variable in scope.kinds:
+        raise _already(clause.variable, clause, desk, "FOREACH needs a new name")
+    inner = scope.plus({clause.variable: kinds.item_of(kind)})
+    clauses: list[WriteClause] = []
+    for one in clause.clauses:
+        bound, inner = bind_write(one, inner, desk)
+        clauses.append(bound)
+    return replace(clause, source=source, clauses=tuple(clauses))
 
 
 def _changes(changes: tuple[Change, ...], scope: Scope, desk: Desk) -> tuple[Change, ...]:

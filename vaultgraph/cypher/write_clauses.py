@@ -33,6 +33,7 @@ from vaultgraph.cypher.write_syntax import (
     Change,
     Create,
     Delete,
+    Foreach,
     Merge,
     Part,
     RemoveLabels,
@@ -45,8 +46,8 @@ from vaultgraph.cypher.write_syntax import (
 )
 from vaultgraph.errors import QuerySyntaxError, UnsupportedError
 
-_WRITES: Final = ("CREATE", "MERGE", "SET", "REMOVE", "DELETE", "DETACH")
-_OTHERS: Final = ("FOREACH", "LOAD", "DROP", "ALTER", "RENAME", "GRANT", "DENY", "REVOKE")
+_WRITES: Final = ("CREATE", "MERGE", "SET", "REMOVE", "DELETE", "DETACH", "FOREACH")
+_OTHERS: Final = ("LOAD", "DROP", "ALTER", "RENAME", "GRANT", "DENY", "REVOKE")
 _BEFORE_NAMES: Final = (":", ".")  # behind these a word is no keyword
 
 
@@ -57,9 +58,7 @@ def writes(text: str) -> bool:
         QuerySyntaxError: the text holds what no token is.
     """
     words = split_tokens(text).words
-    return any(
-        word in (*_WRITES, "FOREACH") and words[index - 1] not in _BEFORE_NAMES for index, word in enumerate(words)
-    )
+    return any(word in _WRITES and words[index - 1] not in _BEFORE_NAMES for index, word in enumerate(words))
 
 
 def parse_statement(text: str) -> Statement:
@@ -143,6 +142,8 @@ def write_clause(cursor: Cursor) -> WriteClause:
             clause = Alter(_changes(cursor))
         case "REMOVE":
             clause = Alter(_removals(cursor))
+        case "FOREACH":
+            clause = _foreach(cursor)
         case _:
             if word == "DETACH":
                 cursor.expect("DELETE", "DETACH is followed by DELETE")
@@ -153,7 +154,7 @@ def write_clause(cursor: Cursor) -> WriteClause:
 def _unsupported(cursor: Cursor) -> UnsupportedError:
     start, end = cursor.starts[cursor.index], cursor.ends[cursor.index]
     return UnsupportedError(
-        f"{cursor.word} is not supported: CREATE, MERGE, SET, REMOVE, DELETE and DETACH DELETE are.",
+        f"{cursor.word} is not supported: CREATE, MERGE, SET, REMOVE, DELETE and FOREACH are.",
         cursor.text,
         start,
         end,
@@ -165,6 +166,23 @@ def _patterns(cursor: Cursor) -> tuple[PathPattern, ...]:
     patterns = path_patterns(cursor, expression)
     cursor.takes_map = False
     return patterns
+
+
+def _foreach(cursor: Cursor) -> Foreach:
+    cursor.expect("(", "FOREACH is followed by (x IN list | clauses that write)")
+    variable = cursor.variable()
+    cursor.expect("IN")
+    source = expression(cursor, bar_closes=True)
+    cursor.expect("|", "a bar stands between the list and the clauses")
+    cursor.deeper()
+    clauses: list[WriteClause] = []
+    while not clauses or cursor.word != ")":
+        if cursor.word not in _WRITES:
+            raise cursor.error("Within FOREACH stand clauses that write: CREATE, MERGE, SET, REMOVE, DELETE, FOREACH.")
+        clauses.append(write_clause(cursor))
+    cursor.depth -= 1
+    cursor.expect(")")
+    return Foreach(variable, source, tuple(clauses))
 
 
 def _merge(cursor: Cursor) -> Merge:

@@ -18,6 +18,7 @@ from vaultgraph.cypher.execute.combine import stack
 from vaultgraph.cypher.execute.run import Run, run
 from vaultgraph.cypher.execute.write_create import create
 from vaultgraph.cypher.execute.write_delete import delete
+from vaultgraph.cypher.execute.write_foreach import foreach
 from vaultgraph.cypher.execute.write_merge import merge
 from vaultgraph.cypher.execute.write_set import alter
 from vaultgraph.cypher.execute.write_state import Writing
@@ -29,7 +30,7 @@ from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.result import Result
 from vaultgraph.cypher.syntax import Clause
 from vaultgraph.cypher.write_clauses import parse_statement, writes
-from vaultgraph.cypher.write_syntax import Alter, Create, Delete, Merge, WriteClause
+from vaultgraph.cypher.write_syntax import Alter, Create, Delete, Foreach, Merge, WriteClause
 from vaultgraph.errors import ReadOnlyError, UnsupportedError
 from vaultgraph.graph.freezing import freeze
 from vaultgraph.graph.mutable import MutableGraph
@@ -73,6 +74,7 @@ def run_write(
     try:
         with graph.all_or_nothing():
             parts = [_run_part(part, writing) for part in bound.parts]
+            writing.check_doomed()
             rows = [writing.to_frozen(part) for part in parts]
     except RecursionError:
         raise UnsupportedError("The statement has too many parts to run as one: split it into several.", text) from None
@@ -119,6 +121,8 @@ def _write(clause: WriteClause, rows: Bindings, writing: Writing) -> Bindings:
             return alter(clause, rows, writing)
         case Delete():
             return delete(clause, rows, writing)
+        case Foreach():
+            return foreach(clause, rows, writing, _write)
         case _:
             assert_never(clause)
 

@@ -84,7 +84,16 @@ class Delete(Syntax):
     detaches: bool
 
 
-WriteClause = Create | Merge | Alter | Delete
+@dataclass(frozen=True, slots=True)
+class Foreach(Syntax):
+    """``FOREACH (variable IN source | clauses)``; what is named inside is not known behind it."""
+
+    variable: str
+    source: Expression
+    clauses: "tuple[WriteClause, ...]"
+
+
+WriteClause = Create | Merge | Alter | Delete | Foreach
 AnyClause = Clause | WriteClause
 
 

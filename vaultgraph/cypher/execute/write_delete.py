@@ -11,8 +11,10 @@ from vaultgraph.cypher.write_syntax import Delete
 def delete(clause: Delete, rows: Bindings, writing: Writing) -> Bindings:
     """The rows as they were; what they name and is deleted already is left alone.
 
+    A node that keeps relationships goes when a later clause deletes those; at the end of the statement it must be gone.
+
     Raises:
-        EvaluationError: a value is no node, relationship or path, or a node keeps relationships and is not detached.
+        EvaluationError: a value is no node, relationship or path.
     """
     graph = writing.graph
     nodes: dict[int, Expression] = {}
@@ -26,12 +28,7 @@ def delete(clause: Delete, rows: Bindings, writing: Writing) -> Bindings:
         for one in nodes:
             relationships.update(dict.fromkeys(graph.relationships_of(one)))
     writing.forget(one for one in relationships if one in graph.relationships)
-    for one, target in nodes.items():
-        if next(graph.relationships_of(one), None) is not None:
-            raise writing.error(
-                "The node still has relationships: delete them as well, or write DETACH DELETE.", target.at
-            )
-        graph.delete_node(one)
+    writing.doom({one: target.at for one, target in nodes.items()})
     return rows
 
 

@@ -58,6 +58,7 @@ class Writing:
         self.now = datetime.now().astimezone()
         self.warnings: dict[str, None] = {}
         self._types: dict[int, str] = {}  # of deleted relationships
+        self._doomed: dict[int, Span] = {}  # nodes to delete that still have relationships
         self._frozen: tuple[int, Frozen, Context, Statistics] | None = None
         self._live = self._context(live_graph(graph), Statistics(Facts(live_graph(graph))))
 
@@ -131,6 +132,22 @@ class Writing:
         for one in relationships:
             self._types[one] = self.graph.relationships[one].type
             self.graph.delete_relationship(one)
+
+    def doom(self, nodes: Mapping[int, Span]) -> None:
+        """Delete nodes, each as soon as it has no relationships; the spans say where the statement names them."""
+        self._doomed.update(nodes)
+        for one in [one for one in self._doomed if next(self.graph.relationships_of(one), None) is None]:
+            self.graph.delete_node(one)
+            del self._doomed[one]
+
+    def check_doomed(self) -> None:
+        """At the end of a statement: all nodes that it deletes are gone.
+
+        Raises:
+            EvaluationError: one still has relationships.
+        """
+        for at in self._doomed.values():
+            raise self.error("The node still has relationships: delete them as well, or write DETACH DELETE.", at)
 
     def error(self, reason: str, at: Span) -> EvaluationError:
         """An error at a place of the statement."""
