@@ -122,9 +122,13 @@ def problems(_graph: Graph, tables: Tables) -> pl.DataFrame:
     return _handed_in("vault.problems", PROBLEMS, tables)
 
 
-def outline(graph: Graph, tables: Tables, path: str | None) -> pl.DataFrame:
+def outline(_graph: Graph, tables: Tables, path: str | None) -> pl.DataFrame:
     """The headings of one note, in order."""
-    return headings(graph, tables).filter(pl.col("path") == pl.lit(path, dtype=pl.String)).drop("path")
+    make = tables.get("vault.headings")
+    if make is None:
+        return HEADINGS.to_frame().drop("path")
+    whole = make()
+    return _cast(whole.filter(whole["path"] == path) if path is not None else whole.clear(), HEADINGS).drop("path")
 
 
 def orphans(graph: Graph, _tables: Tables) -> pl.DataFrame:
@@ -199,4 +203,8 @@ def _names(column: str, names: Iterable[str]) -> pl.DataFrame:
 def _handed_in(name: str, schema: pl.Schema, tables: Tables) -> pl.DataFrame:
     """The table ``name`` that the caller of the engine handed in; empty without it."""
     make = tables.get(name)
-    return schema.to_frame() if make is None else make().select(pl.col(key).cast(schema[key]) for key in schema)
+    return schema.to_frame() if make is None else _cast(make(), schema)
+
+
+def _cast(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    return frame.select(pl.col(key).cast(schema[key]) for key in schema)

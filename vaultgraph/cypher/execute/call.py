@@ -3,6 +3,8 @@
 Called by execute/run. A procedure is called once for each different set of arguments, and once in all without.
 """
 
+from functools import cache
+
 import numpy as np
 import polars as pl
 
@@ -42,6 +44,7 @@ def call_procedure(
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(len(firsts)))
     cells = [column_values(column) for column in columns]
+    tables = {name: cache(make) for name, make in tables.items()}  # made once for all the calls below
     parts: list[Bindings] = []
     places: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
     # row loop: one call for each different set of arguments
