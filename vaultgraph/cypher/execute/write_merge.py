@@ -151,17 +151,22 @@ class _Matcher:
             return
         step, end, wanted, end_wanted = parts[0]
         graph = self._writing.graph
-        for one, other in self._steps(node, step):
+        known = scope.get(end.variable or "")
+        ends = known.id if isinstance(known, NodeRef) else None
+        for one, other in self._steps(node, step) if ends is None else self._between(node, ends, step):
             if one in used or not _has(graph.relationships[one], wanted):
                 continue
-            known = scope.get(end.variable or "")
-            if isinstance(known, NodeRef):
-                if known.id != other:
-                    continue
-            elif not self._fits(other, end, end_wanted):
+            if ends is None and not self._fits(other, end, end_wanted):
                 continue
             more = {**scope, step.variable or "": RelationshipRef(one), end.variable or "": NodeRef(other)}
             yield from self._extended(other, parts[1:], more, used | {one})
+
+    def _between(self, node: int, end: int, step: RelationshipPattern) -> list[tuple[int, int]]:
+        """The relationships from ``node`` to ``end``, looked for where there are fewer: the other may be a hub."""
+        here, there = self._writing.graph.nodes[node], self._writing.graph.nodes[end]
+        if len(here.outgoing) + len(here.incoming) <= len(there.outgoing) + len(there.incoming):
+            return [(one, other) for one, other in self._steps(node, step) if other == end]
+        return [(one, end) for one, other in self._steps(end, _turned(step)) if other == node]
 
     def _steps(self, node: int, step: RelationshipPattern) -> list[tuple[int, int]]:
         """The relationships of the type at ``node`` in the direction, each with its other end."""
