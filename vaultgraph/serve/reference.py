@@ -55,6 +55,9 @@ CALL vault.links() YIELD path, line, target, anchor, display, is_embed, section,
 CALL vault.orphans() YIELD path, title: notes nothing links to. CALL vault.unresolved() YIELD target, path, line.
 CALL db.labels(), db.relationshipTypes(), db.propertyKeys(), db.indexes(), db.schema.nodeTypeProperties(),
 db.schema.relTypeProperties(), dbms.functions(), dbms.procedures(); SHOW PROCEDURES lists them with signatures.
+CALL algo.pagerank({labels: 'Note', types: 'LINKS_TO'}) YIELD node, score: of a part of the graph; algo.betweenness(…),
+algo.closeness(…), algo.communities(…), algo.components(…), algo.coreness(…), algo.degree(…), algo.triangles(…) likewise;
+algo.shortestPaths({source: n, target: m}) YIELD node, distance, path.
 Always with YIELD when more clauses follow.""",
     "examples": """\
 Backlinks: MATCH (n:Note)-[r:LINKS_TO]->(m {path: 'A.md'}) RETURN n.path, r.line
