@@ -10,6 +10,7 @@ from vaultgraph.cypher.algorithms.calls import run_algorithm
 from vaultgraph.cypher.algorithms.declared import ALGORITHMS
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.query import run_query
+from vaultgraph.cypher.values import NodeRef
 from vaultgraph.errors import BindError, BudgetError, EvaluationError
 from vaultgraph.graph.graph import Graph
 
@@ -25,6 +26,13 @@ def graph(make_graph):
     odd = [(0, "ODD", 1, {"bad": -2, "worse": float("nan"), "worst": float("inf"), "text": "far", "mixed": 3})]
     odd += [(1, "ODD", 2, {"mixed": "far"})]
     return make_graph(nodes, [*ring, *odd, (4, "CONTAINS", 0, {}), (4, "CONTAINS", 1, {})])
+
+
+def ring(size, *, closed=True):
+    """A graph of one ring, or of a line."""
+    ids = pl.Series(range(size))
+    links = pl.DataFrame({"from": ids, "to": (ids + 1) % size})
+    return Graph.from_tables({"N": pl.DataFrame({"id": ids})}, [("R", links[: size if closed else -1], "N", "N")])
 
 
 def ask(graph, text, **parameters):
@@ -170,20 +178,31 @@ def test_a_deadline_that_has_passed_ends_an_algorithm(graph, name):
         run_algorithm(graph, name, {"source": "a.md"} if name.endswith("Paths") else {}, budget)
 
 
+class _Later(Event):
+    """An event that is set once it has been asked twenty times: a caller who cancels in the middle."""
+
+    asked = 0
+
+    def is_set(self):
+        self.asked += 1
+        return self.asked > 20
+
+
+@pytest.mark.parametrize("name", ["betweenness", "closeness", "coreness", "shortestPaths"])
+def test_cancelling_in_the_middle_ends_a_long_walk(name):
+    options = {"source": NodeRef(0)} if name == "shortestPaths" else {}
+    line = ring(400, closed=False)
+    with pytest.raises(BudgetError, match="cancelled"):
+        run_algorithm(line, f"algo.{name}", options, Budget(cancelled=_Later()))
+    assert run_algorithm(line, f"algo.{name}", options, Budget()).height == 400
+
+
 def test_the_caps_of_rows_and_bytes_hold(graph):
     with pytest.raises(BudgetError, match="cap of 3"):
         run_algorithm(graph, "algo.degree", {"types": []}, Budget(most_rows=3))
     paths = {"source": "a.md", "paths": True}
     with pytest.raises(BudgetError, match="for one of its steps"):
         run_algorithm(graph, "algo.shortestPaths", paths, Budget(most_bytes=700))
-
-
-def ring(size):
-    """A graph of one ring."""
-    ids = pl.Series(range(size))
-    return Graph.from_tables(
-        {"N": pl.DataFrame({"id": ids})}, [("R", pl.DataFrame({"from": ids, "to": (ids + 1) % size}), "N", "N")]
-    )
 
 
 def test_what_would_take_hours_is_refused_at_once_with_a_number_of_samples():

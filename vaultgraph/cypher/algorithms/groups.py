@@ -15,7 +15,9 @@ from vaultgraph.graph.columns import Ids
 
 _ROUNDS: Final = 60  # of moves within one level
 _LEVELS: Final = 30
-_PATIENCE: Final = 4  # rounds without a gain before a level ends
+_PATIENCE: Final = 3  # rounds without a gain before a level ends
+_PATIENCE_OF_FEW: Final = 16  # the same for few nodes: two that swap places gain nothing until one of them rests
+_FEW: Final = 1000
 _LEAST_GAIN: Final = 1e-7  # of modularity
 
 
@@ -100,18 +102,26 @@ def _moved(arcs: tuple[Ids, Ids, Reals], size: int, random: np.random.Generator,
     sources, targets, weights = sources[apart], targets[apart], weights[apart]
     groups = best = np.arange(size, dtype=np.int64)
     start = most = _modularity(arcs, groups, strengths, whole)
-    idle = 0
+    patience = _PATIENCE_OF_FEW if size < _FEW else _PATIENCE
+    idle, restless = 0, np.ones(size, dtype=np.bool_)
     for _ in range(_ROUNDS):
         budget.check()
-        moving = random.random(size) < 0.5
+        moving = restless & (random.random(size) < 0.5)
         chosen = np.flatnonzero(moving[sources])
-        groups = _round(sources[chosen], targets[chosen], weights[chosen], groups, strengths, whole)
+        fresh = _round(sources[chosen], targets[chosen], weights[chosen], groups, strengths, whole)
+        # whoever has weighed its place rests until a neighbour moves
+        moved = fresh != groups
+        restless &= ~moving
+        restless[targets[moved[sources]]] = True
+        groups = fresh
         score = _modularity(arcs, groups, strengths, whole)
         idle = 0 if score > most + _LEAST_GAIN else idle + 1
         if score > most:
             best, most = groups, score
-        if idle == _PATIENCE:
+        if idle == patience:
             break
+        if not restless.any():
+            restless[:] = True
     return best if most > start + _LEAST_GAIN else np.arange(size, dtype=np.int64)
 
 
@@ -120,7 +130,7 @@ def _round(sources: Ids, targets: Ids, weights: Reals, groups: Ids, strengths: R
     size = len(groups)
     totals = sums(groups, strengths, size)
     # a pair with weight 0 for the own group, so that staying is weighed too
-    movers = np.unique(sources)
+    movers = sources[np.flatnonzero(np.concatenate([[True], sources[1:] != sources[:-1]]))[: len(sources)]]
     keys = np.concatenate([sources * size + groups[targets], movers * size + groups[movers]])
     keys, ties = _summed(keys, np.concatenate([weights, np.zeros(len(movers))]))
     nodes, wanted = keys // size, keys % size
