@@ -128,7 +128,8 @@ def notes(make_graph):
         (["Folder"], {"path": "f"}),
         (["Image"], {"title": "x.png", "missing": True}),
     ]
-    links = [(0, "EMBEDS", 4, {"line": 2}), (1, "LINKS_TO", 0, {"line": 3}), (1, "LINKS_TO", 2, {"line": 4}), (0, "LINKS_TO", 0, {"line": 1})]
+    links = [(0, "EMBEDS", 4, {"line": 2})]
+    links += [(1, "LINKS_TO", 0, {"line": 3}), (1, "LINKS_TO", 2, {"line": 4}), (0, "LINKS_TO", 0, {"line": 1})]
     return make_graph(nodes, [*links, (3, "CONTAINS", 1, {})])
 
 
