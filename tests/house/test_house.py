@@ -22,6 +22,7 @@ FLOORS = [
 FLOOR_OF = {package: floor for floor, packages in enumerate(FLOORS) for package in packages}
 SEAMS = {
     "watchfiles": {"vaultgraph.vault.watch"},
+    "inotify_simple": {"vaultgraph.vault.bell"},
     "mcp": {"vaultgraph.serve"},
     "yaml": {"vaultgraph.note.frontmatter", "vaultgraph.profile", "vaultgraph.export"},
     "frontmatter": {"vaultgraph.note.frontmatter"},

@@ -313,7 +313,7 @@ def _same_files(old: State, new: State) -> bool:
 
 def _snapshot(generation: int, done: Refreshed, origin: Origin, cache: CacheFile | None) -> Snapshot:
     start = time.perf_counter()
-    schema = schema_of(done.graph)
+    schema = schema_of(done.graph, done.profile.indexes)
     schema_ms = round((time.perf_counter() - start) * 1000, 2)
     assert done.state.stamps is not None
     return Snapshot(

@@ -1,8 +1,9 @@
 """Watching the folder: which paths were written since the last time somebody asked.
 
 The only user of watchfiles, whose event source is driven by a daemon thread here: fast while queries come, seldom while
-nobody asks. It marks paths the moment an event arrives and never reads a file. Changes in dot folders other than
-`.kglite` cost nothing, and the vault's own cache file is never an edit.
+nobody asks. Where there is a bell (vault/bell), it says what was written, and nobody waits. It marks paths the moment
+an event arrives and never reads a file. Changes in dot folders other than `.kglite` cost nothing, and the vault's own
+cache file is never an edit.
 """
 
 import logging
@@ -13,6 +14,8 @@ from pathlib import Path, PurePath
 from typing import Final, Literal
 
 from watchfiles._rust_notify import RustNotify  # the documented backend: `watchfiles.watch` cannot change its pace
+
+from vaultgraph.vault.bell import ANYTHING, CONFIGURATION, Bell
 
 log = logging.getLogger(__name__)
 
@@ -46,14 +49,18 @@ class Watcher:
         self._rounds = 0
         self._busy_until = 0.0
         self._is_lost = False  # the watch could not be set up, or broke
+        self._bell: Bell | None = None
         self._thread = threading.Thread(target=self._run, name="vaultgraph-watch", daemon=True)
         self._thread.start()
 
     def settle(self) -> None:
-        """Wait until every event that has reached this process is marked: an edit made before the call is then seen.
+        """Mark every edit made before the call.
 
-        Takes a millisecond or two while queries come, IDLE_STEP_MS after a pause, SETTLE_S at the most.
+        At once where there is a bell. Elsewhere it waits until the events that have reached this process are marked: a
+        millisecond or two while queries come, IDLE_STEP_MS after a pause, SETTLE_S at the most.
         """
+        if self._listen():
+            return
         self._busy_until = time.monotonic() + BUSY_S
         if self._poll or self._is_lost:
             return
@@ -85,6 +92,32 @@ class Watcher:
         """Stop watching; returns when the thread has ended, or after two seconds."""
         self._stop.set()
         self._thread.join(2.0)
+        self._take_bell_down()
+
+    def _listen(self) -> bool:
+        """Mark what the bell heard; False where there is none."""
+        bell = self._bell
+        if bell is None:
+            return False
+        try:
+            heard = bell.heard()
+        except (OSError, ValueError):  # broken, closed, or no room for another folder
+            self._take_bell_down()
+            self.mark()
+            return False
+        if heard:
+            self._mark_edits(heard)
+        return True
+
+    def _mark_edits(self, paths: set[str]) -> None:
+        edits = {path for path in paths if path == ANYTHING or self._is_edit(path.split("/"))}
+        if edits:
+            self.mark(*(edits - {ANYTHING}))
+
+    def _take_bell_down(self) -> None:
+        bell, self._bell = self._bell, None
+        if bell is not None:
+            bell.close()
 
     def _run(self) -> None:
         """Follow the folder; a watch that breaks (on a name that is not UTF-8, say) is set up anew."""
@@ -99,6 +132,7 @@ class Watcher:
                         "watching %s broke off: %s; until it goes on, each call looks itself", self._folder, said
                     )
             self._is_lost = True
+            self._take_bell_down()
             with self._round:
                 self._round.notify_all()
             self._stop.wait(RESTART_S)
@@ -106,6 +140,8 @@ class Watcher:
     def _follow(self) -> None:
         folders = [str(self._folder)]
         with RustNotify(folders, False, self._poll, 300, True, True) as source:
+            if not self._poll:
+                self._bell = Bell.hang(self._folder)
             self.mark()  # what was written before the watch was in place needs a stat pass
             self._is_lost = False
             heal_at = time.monotonic() + HEAL_S
@@ -130,22 +166,22 @@ class Watcher:
                     self._on_quiet()
 
     def _take_in(self, paths: set[str]) -> None:
-        edits = [self._relative(path) for path in paths if self._is_edit(path)]
-        if edits:
-            self.mark(*edits)
+        if self._listen():
+            return  # it was marked, with this event or before
+        inside = {path for path in map(self._relative, paths) if path is not None}
+        self._mark_edits({ANYTHING if path == "." else path for path in inside})
 
-    def _relative(self, path: str) -> str:
-        return PurePath(path).relative_to(self._folder).as_posix()
-
-    def _is_edit(self, path: str) -> bool:
+    def _relative(self, path: str) -> str | None:
         try:
-            parts = PurePath(path).relative_to(self._folder).parts
+            return PurePath(path).relative_to(self._folder).as_posix()
         except ValueError:
-            return False
-        if not parts:
+            return None
+
+    @staticmethod
+    def _is_edit(parts: list[str]) -> bool:
+        """Whether a written path, in parts, can change an answer."""
+        if parts[0] != CONFIGURATION:
+            return not any(part.startswith(".") for part in parts)
+        if parts[1:] in ([], ["skills"], ["recipes"]):  # a folder as a whole came or went, with what is in it
             return True
-        if parts[0] == ".kglite":
-            if parts[1:] in ((), ("skills",), ("recipes",)):  # a folder as a whole came or went, with what is in it
-                return True
-            return parts[-1].endswith((".yaml", ".md")) and not parts[-1].startswith(".")
-        return not any(part.startswith(".") for part in parts)
+        return parts[-1].endswith((".yaml", ".md")) and not parts[-1].startswith(".")
