@@ -60,6 +60,7 @@ def test_a_graph_file_is_exported_with_and_without_its_folder(write, tmp_path, c
         (["--to", "vault"], 2, "OUT"),
         (["--to", "vault", "OUT", "--edge-table", "NOTHING"], 2, "TYPE=HEADING"),
         (["--to", "graphml", "OUT", "--edge-table", "A=b"], 2, "--to vault"),
+        (["--to", "vault", "OUT", "--edge-table", "LNKS_TO=Lots"], 2, "Did you mean LINKS_TO?"),
         (["--to", "vault", "OUT", "--source-root", "."], 2, ".kgl"),
         (["--to", "vault", "IN"], 1, "lies in the vault"),
         (["--to", "vault", "IN/sub"], 1, "lies in the vault"),
@@ -67,7 +68,7 @@ def test_a_graph_file_is_exported_with_and_without_its_folder(write, tmp_path, c
     ],
 )
 def test_what_cannot_be_done_is_one_line_with_an_exit_code(write, tmp_path, capsys, arguments, code, words):
-    folder = write({"a.md": "x"})
+    folder = write({"a.md": "[[a]]"})
     named = [text.replace("OUT", str(tmp_path / "out")).replace("IN", str(folder)) for text in arguments]
     assert run(["export", str(folder), *named]) == code
     message = capsys.readouterr().err

@@ -7,7 +7,7 @@ import pytest
 from vaultgraph.graph.columns import VARIANT
 from vaultgraph.graph.defaults import as_variants, with_defaults
 from vaultgraph.graph.unmet import unmet
-from vaultgraph.profile.settings import Profile
+from vaultgraph.profile.settings import Hub, Profile, TagLabel
 
 NODES = [(("Note",), {"id": name}) for name in "abcd"]
 
@@ -106,6 +106,22 @@ def test_a_rule_that_nothing_goes_by_is_a_problem(make_graph):
         ("info", "types.Boat.built: no node with this label has the property. Check the spelling."),
     ]
     assert unmet(graph, Profile()) == []
+
+
+def test_rules_for_texts_tags_headings_and_tables_that_nothing_goes_by_are_problems(make_graph):
+    profile = Profile(
+        hubs={"writer": Hub("Author", "WRITTEN_BY"), "writr": Hub("Author", "WRITTEN_BY")},
+        tag_labels={"topic": TagLabel("Topic", "IS_ABOUT"), "intent": TagLabel("Intent", "R")},
+        heading_edges={"sources": "CITES", "see also": "R"},
+        edge_tables={"R": "Crew", "SAILED": "Crew"},
+    )
+    graph = make_graph([(("Note",), {"id": "a", "writer": "Ada"})], [(0, "R", 0, {})])
+    assert messages(graph, profile) == [
+        ("warning", "hubs.writr: no note has this property. Check the spelling."),
+        ("warning", "tag_labels.topic/*: no note has a tag below this prefix. Check the spelling."),
+        ("warning", "heading_edges.sources: no link is below such a heading. Check the spelling."),
+        ("warning", "export.edge_tables.SAILED: there is no relationship of this type. Check the spelling."),
+    ]
 
 
 def test_rules_without_effect_are_in_the_problems_of_a_build(build):

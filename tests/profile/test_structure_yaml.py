@@ -109,7 +109,11 @@ def test_copying_properties_to_parts_is_kept_where_only_tasks_could_have_them(st
                 " ordered_lists, tables, key_from_heading, inherit, embed_text."
             ),
         ),
-        ("{sections: true}", "`structure.sections` must be a mapping, not a boolean (`true`)."),
+        (
+            "{sections: true}",
+            "`structure.sections` must be a mapping, not a boolean. Leave out `true`: the key alone switches it on.",
+        ),
+        ("{chunks: false}", "`structure.chunks` must be a mapping, not a boolean. Leave out the key."),
         ("{sections: {x: 1}}", "`structure.sections.x` is not a known key. Accepted here: label, edge, parent, next."),
         ("{sections: {label: ''}}", "`structure.sections.label` must not be empty."),
         (

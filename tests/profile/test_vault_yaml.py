@@ -170,10 +170,20 @@ def test_an_error_in_our_own_file_names_it(refusal):
     assert error.message == ".kglite/vaultgraph.yaml:1: `canvas` must be true or false, not an integer (`1`)."
 
 
+def test_a_key_of_the_other_file_is_sent_there(refusal):
+    message = refusal("tasks: true\n").message
+    assert message.startswith(".kglite/vault.yaml:")
+    assert message.endswith(": `tasks` is a key of .kglite/vaultgraph.yaml and not of this file. Move it there.")
+
+
 @pytest.mark.parametrize(
     ("own", "words"),
     [
-        ("kglite_vault: 1\n", f"1: `kglite_vault` is not a known key. Accepted here: {', '.join(OWN_KEYS)}."),
+        ("kglite_vault: 1\n", "1: `kglite_vault` is a key of .kglite/vault.yaml and not of this file. Move it there."),
+        (
+            "tesks: true\n",
+            f"1: `tesks` is not a known key. Did you mean `tasks`? Accepted here: {', '.join(OWN_KEYS)}.",
+        ),
         ("\ntasks: {name: T}\n", "2: `tasks.name` is not a known key. Accepted here: label, edge."),
         ("tasks: Task\n", "1: `tasks` must be a mapping, not a string (`Task`)."),
         ("tasks: {label: ''}\n", "1: `tasks.label` must not be empty."),

@@ -127,8 +127,16 @@ def test_the_overview_of_connections_shows_ends_and_properties(vault):
     assert "Boats/Selkie.md → media/selkie.png" in links
 
 
+def test_samples_of_sections_are_ids_and_not_their_headings(local, write):
+    folder = write({".kglite/vault.yaml": "kglite_vault: 1\nstructure: {sections: }\n", "A.md": "# One\n## Two\n"})
+    lines = local(folder).text("graph_overview", types=["Section"]).split("\n")
+    assert "samples: A#One · A#One#Two" in lines
+
+
 def test_unknown_labels_types_and_topics_name_the_nearest(vault):
     assert "Did you mean Boat?" in vault.error("graph_overview", types=["Bota"])
+    assert 'Ask for it with connections:["LINKS_TO"].' in vault.error("graph_overview", types=["LINKS_TO"])
+    assert 'Ask for it with types:["Boat"].' in vault.error("graph_overview", connections=["Boat"])
     assert "Did you mean LINKS_TO?" in vault.error("graph_overview", connections=["LINKSTO"])
     assert "Did you mean `functions`?" in vault.error("graph_overview", cypher=["function"])
 

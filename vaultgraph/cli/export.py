@@ -21,6 +21,7 @@ from vaultgraph.export.vault import Source, plan_vault
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.store import load
 from vaultgraph.serve.cells import counted
+from vaultgraph.serve.parameters import nearest
 from vaultgraph.vault.refresh import refresh
 
 _MOST_SHOWN = 5
@@ -54,6 +55,11 @@ def run_export(options: ExportOptions) -> int:
         raise click.UsageError("--source-root goes with a .kgl file; a folder is its own source.")
     with ExitStack() as stack:
         source = _from_file(path, options.source_root, stack) if is_file else _from_folder(options.source, stack)
+        for kind in tables:
+            if kind not in source.graph.relationships:
+                close = nearest(kind, list(source.graph.relationships))
+                advice = f" Did you mean {close}?" if close else ""
+                raise click.UsageError(f"--edge-table: there is no relationship of the type {kind!r}.{advice}")
         out = check_out(options.out, source.root.path if source.root else None)
         written = write_plan(plan := _plan(source, options.form, tables), out, force=options.force)
     _report(plan, written, out)
@@ -108,5 +114,5 @@ def _report(plan: Plan, written: Written, out: Path) -> None:
         shown = "; ".join(found["examples"][:_MOST_SHOWN])
         more = " …" if found["count"] > _MOST_SHOWN else ""
         click.echo(f"not carried over, {kind}: {found['count']} ({shown}{more})")
-    if report:
-        click.echo(f"{MANIFEST} there lists {'them' if len(report) > 1 else 'more of it'}")
+    if any(found["count"] > _MOST_SHOWN for found in report.values()):
+        click.echo(f"more of it is listed in {out / MANIFEST}")

@@ -139,7 +139,7 @@ def _texts(column: TypedColumn, path: str, losses: list[Loss]) -> pl.Series:
         losses.append(Loss("characters-replaced", f"{path}: {column.key}, {split} items of lists"))
     empty = int((values.list.len() == 0).sum())
     if empty:
-        losses.append(Loss("empty-list", f"{path}: {column.key}, {empty} lists without items"))
+        losses.append(Loss("empty-list", f"{path}: {column.key}, lists without items: {empty}"))
     frame = values.alias("v").to_frame()
     inner = pl.Series(dtype=values.dtype.inner).dtype
     if inner == pl.String():

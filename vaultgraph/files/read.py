@@ -196,7 +196,7 @@ def _section(path: str, headings: tuple[Heading, ...], asked: str, line_count: i
         wanted = _folded(name.strip("# "))
         index = next((i for i in range(first, stop) if _folded(headings[i].text) == wanted), None)
         if index is None:
-            known = [heading.text for heading in headings]
+            known = list(dict.fromkeys(heading.text for heading in headings))
             nearest = difflib.get_close_matches(name.strip("# "), known, n=3, cutoff=0.5)
             advice = f" Did you mean {' or '.join(nearest)}?" if nearest else f" It has: {', '.join(known[:8])}."
             raise ParameterError(

@@ -29,6 +29,17 @@ def unmet(graph: Graph, profile: Profile) -> list[pl.DataFrame]:
 
 def _unused(graph: Graph, profile: Profile) -> Iterator[tuple[str, str]]:
     """(severity, message) of every rule without effect."""
+    for _, key in _lacking(graph, {profile.note_label: tuple(profile.hubs)}):
+        yield "warning", f"hubs.{key}: no note has this property. Check the spelling."
+    for prefix, rule in profile.tag_labels.items():
+        if rule.edge not in graph.relationships:
+            yield "warning", f"tag_labels.{prefix}/*: no note has a tag below this prefix. Check the spelling."
+    for heading, name in profile.heading_edges.items():
+        if name not in graph.relationships:
+            yield "warning", f"heading_edges.{heading}: no link is below such a heading. Check the spelling."
+    for name in profile.edge_tables:
+        if name not in graph.relationships:
+            yield "warning", f"export.edge_tables.{name}: there is no relationship of this type. Check the spelling."
     for name, values in profile.edge_defaults.items():
         if values and name not in graph.relationships:
             yield "warning", f"edge_defaults.{name}: there is no relationship of this type. Check the spelling."

@@ -70,6 +70,9 @@ def read_structure(entry: Entry | None) -> Structure | None:
 
 def _rule(entry: Entry | None, read: Callable[[Entry], Rule]) -> Rule | None:
     """The rule if its key is there at all: written with nothing below, it has its defaults."""
+    if entry is not None and entry.is_boolean:
+        default = "Leave out `true`: the key alone switches it on." if entry.boolean() else "Leave out the key."
+        entry.refuse(f"must be a mapping, not a boolean. {default}")
     return None if entry is None else read(entry)
 
 

@@ -5,7 +5,7 @@ unknown key, version or shape is an error that says file, line, key and what is 
 of their own (structure_yaml, links_yaml, labels_yaml, ontology_yaml). It does not read files itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, cast
 
 from vaultgraph.profile.labels_yaml import read_embedded, read_indexes, read_text_indexes, read_types
@@ -57,7 +57,9 @@ def load_profile(root_reader: Callable[[str], bytes | None]) -> Profile:
     """
     vault = read_tree(VAULT_FILE, root_reader(VAULT_FILE))
     stated = _without_nulls(_checked_version(vault))
-    own = read_tree(OWN_FILE, root_reader(OWN_FILE)).stated(OWN_KEYS)
+    own_tree = read_tree(OWN_FILE, root_reader(OWN_FILE))
+    _refuse_misplaced(own_tree.mapping(), VAULT_KEYS, VAULT_FILE)
+    own = own_tree.stated(OWN_KEYS)
     return Profile(
         default_label=stated["default_label"].name() if "default_label" in stated else None,
         label_from=_label_from(stated.get("label_from")),
@@ -100,7 +102,14 @@ def _checked_version(vault: Entry) -> dict[str, Entry]:
     # The version goes before the keys: another version may well have others.
     if (found := version.integer()) != FORMAT_VERSION:
         version.refuse(f"is {found}; this reader knows version {FORMAT_VERSION} of the format.")
+    _refuse_misplaced(entries, OWN_KEYS, OWN_FILE)
     return vault.record(VAULT_KEYS)
+
+
+def _refuse_misplaced(entries: dict[str, Entry], others: Sequence[str], file: str) -> None:
+    for name, entry in entries.items():
+        if name in others:
+            entry.refuse(f"is a key of {file} and not of this file. Move it there.")
 
 
 def _without_nulls(entries: dict[str, Entry]) -> dict[str, Entry]:

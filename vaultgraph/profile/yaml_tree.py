@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Final, NoReturn, cast
 
 import yaml
@@ -90,7 +91,9 @@ class Entry:
         entries = self.mapping()
         for name, entry in entries.items():
             if name not in accepted:
-                entry.refuse(f"is not a known key. Accepted here: {', '.join(accepted)}.")
+                close = get_close_matches(name.casefold(), accepted, n=1, cutoff=0.75)
+                advice = f"Did you mean `{close[0]}`? " if close else ""
+                entry.refuse(f"is not a known key. {advice}Accepted here: {', '.join(accepted)}.")
         return entries
 
     def stated(self, accepted: Sequence[str]) -> dict[str, "Entry"]:

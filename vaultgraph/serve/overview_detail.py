@@ -3,6 +3,7 @@
 Computed from the columns of one snapshot when asked; nothing is kept.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -54,6 +55,8 @@ def _label_lines(snapshot: Snapshot, label: str) -> Iterator[str]:
     ranges = ranges_of_label(graph, label)
     declared = class_lines(snapshot, label)
     if not ranges and not declared:
+        if label in graph.relationships:
+            raise _other_argument(label, "a relationship type", "connections")
         raise _unknown("label", label, list(snapshot.report.labels))
     if not ranges:
         yield f"{quoted(label)}: 0 nodes"
@@ -115,6 +118,8 @@ def _type_lines(snapshot: Snapshot, name: str) -> Iterator[str]:
 def _table(graph: Graph, name: str) -> RelationshipTable:
     table = graph.relationships.get(name)
     if table is None:
+        if ranges_of_label(graph, name):
+            raise _other_argument(name, "a label", "types")
         raise _unknown("relationship type", name, list(graph.relationships))
     return table
 
@@ -171,14 +176,21 @@ def _samples(parts: Sequence[Gathered]) -> str:
 
 
 def _keys(graph: Graph, ids: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> list[str]:
-    """Path, else id, of each node."""
+    """Path, else id, of each node; the `path` of a section is a list of headings and none of a file."""
     keys = [""] * len(ids)
     for name in ("id", "path"):
         for part in gather(graph.node_columns.get(name), ids):
             rows = range(len(ids)) if part.rows is None else part.rows
             for row, value in zip(rows, part.series.to_list(), strict=True):
-                keys[int(row)] = keys[int(row)] if value is None else str(value)
+                keys[int(row)] = str(value) if isinstance(value, str | int) else keys[int(row)]
     return keys
+
+
+def _other_argument(name: str, kind: str, argument: str) -> ParameterError:
+    return ParameterError(
+        f"{quoted(name)} is {kind}. Ask for it with {argument}:{json.dumps([name], ensure_ascii=False)}.",
+        {"name": name, "reason": "unknown", "nearest": None},
+    )
 
 
 def _unknown(kind: str, name: str, known: Sequence[str]) -> ParameterError:
