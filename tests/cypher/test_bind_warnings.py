@@ -53,6 +53,19 @@ def warnings(text: str) -> list[str]:
         ("MATCH ()-[r:LINKS_TO]->() RETURN r.lin", "No LINKS_TO relationship has the property 'lin'."),
         ("MATCH ()-[r:EMBEDS]->() RETURN r.line", "No EMBEDS relationship has the property 'line'."),
         ("MATCH p = (:People)-->() RETURN [x IN nodes(p) | x.titel]", "No node has the property 'titel'."),
+        ("MATCH ()-[:!EMBED]->() RETURN 1", "No relationship has the type 'EMBED'. Did you mean 'EMBEDS'?"),
+        (
+            "MATCH (n:People) CALL (n) { RETURN n.bron AS b } RETURN b",
+            "No People node has the property 'bron'.",
+        ),
+        (
+            "MATCH (n) CALL { MATCH (m:People) RETURN m } RETURN m.bron",
+            "No People node has the property 'bron'.",
+        ),
+        (
+            "MATCH (n) WHERE EXISTS { MATCH (n)-->(m:Peple) RETURN m LIMIT 1 } RETURN n",
+            "No node has the label 'Peple'. Did you mean 'People'?",
+        ),
         ("MATCH ()-[LINKS_TO]->() RETURN 1", "'LINKS_TO' is a variable here and matches anything: for the type write"),
         ("MATCH (Note) RETURN 1", "'Note' is a variable here and matches anything: for the label write (:Note)."),
     ],
