@@ -61,7 +61,7 @@ def test_explain_describes_the_plan_and_runs_nothing(graph):
     assert [row[:3] for row in result.rows] == [
         (1, "Project", "m.path AS m.path"),
         (2, "  Expand", "(n)-[:LINKS_TO]->(m)"),
-        (3, "    SeekNodes", "(n:Note) path = 'a.md'"),
+        (3, "    SeekIndex", "(n:Note) path = 'a.md'"),
     ]
 
 

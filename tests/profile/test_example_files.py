@@ -53,7 +53,7 @@ def test_everything_the_example_shows_can_be_switched_on(load, texts):
     vault, own = switched_on(texts[0], VAULT_KEYS), switched_on(texts[1], OWN_KEYS)
     profile = load(vault, own, version="")
     assert [key for key in VAULT_KEYS if not re.search(rf"(?m)^{key}:", vault)] == []
-    assert profile.ignored_keys == ("body", "indexes", "text_indexes", "embed", "language")
+    assert profile.ignored_keys == ("body", "text_indexes", "embed", "language")
     assert profile.reading.inline_fields
     assert profile.reading.tasks
     assert profile.ontology

@@ -82,7 +82,7 @@ def test_keys_without_effect_are_read_and_named(load):
         embed={"Note": "body"},
         indexes={"Note": ("title", "year")},
         language="de",
-        ignored_keys=("body", "indexes", "text_indexes", "embed", "language"),
+        ignored_keys=("body", "text_indexes", "embed", "language"),
     )
 
 

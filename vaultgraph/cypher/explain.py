@@ -35,6 +35,7 @@ from vaultgraph.cypher.operators import (
     Project,
     Reach,
     ScanNodes,
+    SeekIndex,
     SeekNodes,
     ShortestPaths,
     Skip,
@@ -105,6 +106,9 @@ def _details(plan: Plan) -> str:
             return _node(variable, labels)
         case SeekNodes(variable, labels, key, value, many):
             return f"{_node(variable, labels)} {key} {'IN' if many else '='} {_shown(value)}"
+        case SeekIndex(variable, labels, sought):
+            shown = (f"{one.key} {one.by} {_shown(one.value)}" for one in sought)
+            return f"{_node(variable, labels)} {' AND '.join(shown)}"
         case CountNodes(column, labels):
             return f"{_name(column)} = count of {_node('', labels)}"
         case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | Tally() | BuildPath():

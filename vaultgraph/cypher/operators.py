@@ -11,6 +11,7 @@ from typing import Literal as Choice
 from vaultgraph.cypher.syntax import CountStar, Expression, FunctionCall, LabelExpression, Span
 
 Direction = Choice["out", "in", "both"]
+SoughtBy = Choice["=", "IN", "<", "<=", ">", ">=", "STARTS WITH"]
 Items = tuple[tuple[str, Expression], ...]
 Keys = tuple[tuple[Expression, bool], ...]  # (expression, descending)
 
@@ -44,6 +45,25 @@ class SeekNodes:
     key: str
     value: Expression
     many: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A demand on the property ``key``, with a constant ``value``; a part of ``predicate`` or all of it."""
+
+    key: str
+    by: SoughtBy
+    value: Expression
+    predicate: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class SeekIndex:
+    """The nodes that satisfy the predicates of all of ``sought``, through sorted indexes of their properties."""
+
+    variable: str
+    labels: LabelExpression | None
+    sought: tuple[Sought, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,10 +355,7 @@ class LimitEach:
 
 @dataclass(frozen=True, slots=True)
 class EmptyGroups:
-    """Within a subquery: a row of what ``calls`` give without rows for each number in ``row`` that has none.
-
-    The numbers, and the columns ``carried``, are those of the Argument of the subquery.
-    """
+    """Within a subquery: for each row of its Argument without a row, ``carried`` and what ``calls`` give of no rows."""
 
     input: "Plan"
     row: str
@@ -374,8 +391,8 @@ class CallProcedure:
 
 
 Plan = (
-    Start | Argument | ScanNodes | SeekNodes | CountNodes | Expand | ExpandBound | ExpandVariable | Reach
-    | ShortestPaths | Degree | Tally | BuildPath | Filter | Extend | Project | Keep | Aggregate | Distinct
+    Start | Argument | ScanNodes | SeekNodes | SeekIndex | CountNodes | Expand | ExpandBound | ExpandVariable
+    | Reach | ShortestPaths | Degree | Tally | BuildPath | Filter | Extend | Project | Keep | Aggregate | Distinct
     | Sort | TopK | Skip | Limit | LimitPieces | Unwind | Optional | Apply | LimitEach | EmptyGroups | Join
     | Union | CallProcedure
 )  # fmt: skip

@@ -20,6 +20,7 @@ from vaultgraph.cypher.operators import (
     Plan,
     Reach,
     ScanNodes,
+    SeekIndex,
     SeekNodes,
     Skip,
     TopK,
@@ -44,6 +45,9 @@ def estimated_rows(plan: Plan, statistics: Statistics, outer: float = 1.0) -> fl
             return statistics.nodes(labels)
         case SeekNodes(_, labels, key):
             return 1.0 if key in ("id", "path", "title") else max(1.0, statistics.nodes(labels) * 0.1)
+        case SeekIndex(variable, labels, sought):
+            nodes = statistics.nodes(labels)
+            return max(1.0, nodes * selectivity(variable, {one.predicate for one in sought}, nodes))
         case Expand() | ExpandVariable() | Reach():
             return rows * _fan_out(plan, statistics)
         case Filter(_, predicate):
@@ -90,7 +94,7 @@ def _labels_of(variable: str, plan: Plan) -> LabelExpression | None:
     """The labels a column is known to have from the operator that brought it in."""
     for part in walk(plan):
         match part:
-            case ScanNodes(name, labels) | SeekNodes(name, labels) if name == variable:
+            case ScanNodes(name, labels) | SeekNodes(name, labels) | SeekIndex(name, labels) if name == variable:
                 return labels
             case Expand() | ExpandVariable() if part.target == variable and not part.is_bound:
                 return part.labels

@@ -29,6 +29,7 @@ from vaultgraph.cypher.operators import (
     Project,
     Reach,
     ScanNodes,
+    SeekIndex,
     SeekNodes,
     ShortestPaths,
     Skip,
@@ -45,7 +46,7 @@ from vaultgraph.cypher.syntax import LabelExpression, Variable
 def inputs_of(plan: Plan) -> tuple[Plan, ...]:
     """The operators directly below, in the order in which they run."""
     match plan:
-        case Start() | Argument() | ScanNodes() | SeekNodes() | CountNodes():
+        case Start() | Argument() | ScanNodes() | SeekNodes() | SeekIndex() | CountNodes():
             return ()
         case Join(left, right):
             return (left, right)
@@ -64,7 +65,7 @@ def with_inputs(plan: Plan, inputs: tuple[Plan, ...]) -> Plan:
     if all(old is new for old, new in zip(inputs_of(plan), inputs, strict=True)):
         return plan
     match plan:
-        case Start() | Argument() | ScanNodes() | SeekNodes() | CountNodes():
+        case Start() | Argument() | ScanNodes() | SeekNodes() | SeekIndex() | CountNodes():
             return plan
         case Join():
             return replace(plan, left=inputs[0], right=inputs[1])
@@ -97,7 +98,7 @@ def columns_of(plan: Plan) -> frozenset[str]:
             return frozenset()
         case Argument(variables):
             return frozenset(variables)
-        case ScanNodes(variable) | SeekNodes(variable) | CountNodes(variable):
+        case ScanNodes(variable) | SeekNodes(variable) | SeekIndex(variable) | CountNodes(variable):
             return frozenset((variable,))
         case Expand() | ExpandBound() | ExpandVariable() | Reach() | ShortestPaths() | Degree() | BuildPath():
             return columns_of(plan.input) | _made_by_pattern(plan)
@@ -135,7 +136,7 @@ def labels_of(plan: Plan) -> dict[str, LabelExpression | None]:
     Only those are given that patterns make on the way down through operators which keep or drop whole rows.
     """
     match plan:
-        case ScanNodes(variable, labels) | SeekNodes(variable, labels):
+        case ScanNodes(variable, labels) | SeekNodes(variable, labels) | SeekIndex(variable, labels):
             return {variable: labels}
         case Expand() | ExpandVariable() | Reach():
             found = labels_of(plan.input)

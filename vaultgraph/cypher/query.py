@@ -69,7 +69,7 @@ def run_query(
         known = {**PROCEDURES, **procedures} if procedures else PROCEDURES
         recorder = Recorder() if bound.query.mode == "profile" else None
         patterns = PlannedPatterns(frames, statistics, known)
-        context = Context(graph, given, text, limits, datetime.now().astimezone(), patterns)
+        context = Context(graph, given, text, limits, datetime.now().astimezone(), patterns, facts=statistics.facts)
         columns, bindings = bound.columns, _run(plan, Run(context, frames, None, known, recorder))
         if recorder is not None:
             columns, bindings = _plan_rows(plan, statistics, recorder)

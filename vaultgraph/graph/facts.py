@@ -3,21 +3,34 @@
 One belongs to each Schema, so a snapshot's queries share them. Every fact is exact; none is needed for a right answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 import polars as pl
 
 from vaultgraph.graph.columns import VARIANT, Column
 from vaultgraph.graph.graph import Graph
+from vaultgraph.graph.sorted_index import SortedIndex, sorted_index
 
 Ranges = Sequence[tuple[int, int]]  # node ids (first, stop), ascending
 
+ALWAYS_INDEXED: Final = frozenset({"path", "id", "title", "stem"})
+_MOST_INDEXES: Final = 64
+_MOST_INDEXED: Final = 2_000_000  # nodes; an index over more would hold a query up for too long
+_NOTHING: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+
 
 class Facts:
-    """What is known of the columns of one graph; a fact asked for by two threads at once is computed twice."""
+    """What is known of the columns of one graph; a fact asked for by two threads at once is computed twice.
 
-    def __init__(self, graph: Graph) -> None:
+    ``indexes``: the properties that are looked up often, by label, as the vault declares them.
+    """
+
+    def __init__(self, graph: Graph, indexes: Mapping[str, tuple[str, ...]] = _NOTHING) -> None:
         self.graph = graph
+        self.indexes = indexes
+        self._sorted: dict[tuple[tuple[tuple[int, int], ...], str], SortedIndex | None] = {}
         self._loops: dict[str, bool] = {}
         self._complete: dict[tuple[tuple[tuple[int, int], ...], str], bool] = {}
         self._keys: dict[tuple[tuple[tuple[int, int], ...], str], bool] = {}
@@ -43,6 +56,27 @@ class Facts:
         if place not in self._keys:
             self._keys[place] = self.is_complete(ranges, key) and _is_distinct(self.graph.node_columns[key], ranges)
         return self._keys[place]
+
+    def is_indexed(self, labels: Iterable[str], key: str) -> bool:
+        """Whether nodes that all have ``labels`` are sought by ``key`` through a sorted index."""
+        return key in ALWAYS_INDEXED or any(key in self.indexes.get(label, ()) for label in labels)
+
+    def index(self, ranges: Ranges, key: str) -> SortedIndex | None:
+        """The sorted index of ``key`` over the nodes in ``ranges``.
+
+        None the first time it is asked for, when a look at the column is cheaper than an index, and where there are
+        too many nodes.
+        """
+        place = (tuple(ranges), key)
+        if place not in self._sorted:
+            if len(self._sorted) >= _MOST_INDEXES:
+                self._sorted = {}
+            self._sorted[place] = None
+            return None
+        found = self._sorted.get(place)
+        if found is None and sum(stop - first for first, stop in ranges) <= _MOST_INDEXED:
+            found = self._sorted[place] = sorted_index(self.graph.node_columns.get(key), ranges)
+        return found
 
 
 def _covers(column: Column, first: int, stop: int) -> bool:

@@ -65,11 +65,15 @@ class Endpoints:
 
 
 class Schema:
-    """What a graph has. ``labels`` and ``relationship_types``: names with counts, most first, then by name."""
+    """What a graph has. ``labels`` and ``relationship_types``: names with counts, most first, then by name.
 
-    def __init__(self, graph: Graph) -> None:
+    ``indexes``: the properties that a vault declares to be looked up often, by label.
+    """
+
+    def __init__(self, graph: Graph, indexes: Mapping[str, tuple[str, ...]] | None = None) -> None:
         self._graph = graph
-        self.facts = Facts(graph)
+        self.indexes: Mapping[str, tuple[str, ...]] = {} if indexes is None else indexes
+        self.facts = Facts(graph, self.indexes)
         self._properties: dict[str, tuple[PropertyFacts, ...]] = {}
         self.labels: Mapping[str, int] = label_counts(graph)
         counts = {name: len(table.sources) for name, table in graph.relationships.items()}
@@ -120,9 +124,9 @@ class Schema:
         return tuple(Endpoints(type_name, source, target, size) for (source, target), size in ordered)
 
 
-def schema_of(graph: Graph) -> Schema:
-    """The schema of ``graph``; making it costs a pass over the node groups."""
-    return Schema(graph)
+def schema_of(graph: Graph, indexes: Mapping[str, tuple[str, ...]] | None = None) -> Schema:
+    """The schema of ``graph``; making it costs a pass over the node groups. ``indexes``: declared ones, by label."""
+    return Schema(graph, indexes)
 
 
 def type_name(dtype: pl.DataType) -> str:

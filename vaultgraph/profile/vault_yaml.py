@@ -46,7 +46,7 @@ VAULT_KEYS: Final = (
 )
 OWN_KEYS: Final = ("note_label", "canvas", "resolution", "language", "inline_fields", "tasks")
 # Accepted, so that a vault written for another reader opens; nothing in this version goes by them.
-WITHOUT_EFFECT: Final = ("body", "indexes", "text_indexes", "embed", "language")
+WITHOUT_EFFECT: Final = ("body", "text_indexes", "embed", "language")
 
 
 def load_profile(root_reader: Callable[[str], bytes | None]) -> Profile:

@@ -12,6 +12,7 @@ from typing import Protocol
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ValueColumn
 from vaultgraph.cypher.syntax import Expression, PathPattern, Subquery
+from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph
 
 
@@ -50,7 +51,8 @@ class PatternRunner(Protocol):
 class Context:
     """``text`` is the query (for spans of errors); ``now`` is aware, in local time, the same for the whole query.
 
-    ``warnings`` are kept once each, about values that surely were meant otherwise.
+    ``warnings`` are kept once each, about values that surely were meant otherwise. Without ``facts`` there are no
+    indexes.
     """
 
     graph: Graph
@@ -60,3 +62,4 @@ class Context:
     now: datetime
     patterns: PatternRunner
     warnings: dict[str, None] = field(default_factory=dict[str, None])
+    facts: Facts | None = None

@@ -22,7 +22,8 @@ from vaultgraph.cypher.execute.pieces import in_pieces
 from vaultgraph.cypher.execute.project import extend, filter_bindings, keep, project, unwind
 from vaultgraph.cypher.execute.reach import reach
 from vaultgraph.cypher.execute.recorder import Recorder
-from vaultgraph.cypher.execute.scan import count_nodes, scan_nodes, seek_nodes
+from vaultgraph.cypher.execute.scan import count_nodes, scan_nodes
+from vaultgraph.cypher.execute.seek import seek_index, seek_nodes
 from vaultgraph.cypher.execute.subquery import apply, empty_groups, limit_each
 from vaultgraph.cypher.execute.tally import tally
 from vaultgraph.cypher.operators import (
@@ -50,6 +51,7 @@ from vaultgraph.cypher.operators import (
     Project,
     Reach,
     ScanNodes,
+    SeekIndex,
     SeekNodes,
     ShortestPaths,
     Skip,
@@ -118,6 +120,8 @@ def _run(plan: Plan, state: Run) -> Bindings:
             return scan_nodes(plan, context)
         case SeekNodes():
             return seek_nodes(plan, context)
+        case SeekIndex():
+            return seek_index(plan, context)
         case CountNodes():
             return count_nodes(plan, context)
         case Join(left, right):

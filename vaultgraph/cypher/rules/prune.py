@@ -34,6 +34,7 @@ from vaultgraph.cypher.operators import (
     Project,
     Reach,
     ScanNodes,
+    SeekIndex,
     SeekNodes,
     ShortestPaths,
     Skip,
@@ -57,7 +58,7 @@ _NONE: Names = frozenset()
 def prune(plan: Plan, needed: Names) -> Plan:
     """The plan that makes the columns ``needed`` (perhaps more) and carries no others further than it must."""
     match plan:
-        case Start() | ScanNodes() | SeekNodes() | CountNodes():
+        case Start() | ScanNodes() | SeekNodes() | SeekIndex() | CountNodes():
             return plan
         case Argument(variables):
             return Argument(tuple(name for name in variables if name in needed))

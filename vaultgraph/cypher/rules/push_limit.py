@@ -18,6 +18,7 @@ from vaultgraph.cypher.operators import (
     Plan,
     Project,
     ScanNodes,
+    SeekIndex,
     SeekNodes,
     ShortestPaths,
     Skip,
@@ -53,7 +54,7 @@ def _in_pieces(pipeline: Plan, count: Expression) -> Plan | None:
 def _split(plan: Plan) -> tuple[Plan, Plan] | None:
     """The scan at the bottom, and what is above it with an Argument in its place."""
     match plan:
-        case ScanNodes() | SeekNodes():
+        case ScanNodes() | SeekNodes() | SeekIndex():
             return plan, Argument(tuple(sorted(columns_of(plan))))
         case (
             Expand()
