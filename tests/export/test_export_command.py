@@ -87,3 +87,17 @@ def test_a_source_that_cannot_be_read_is_one_line(tmp_path, capsys, source):
     assert source in message or "bogus" in message
     assert message.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_names_that_would_act_on_a_terminal_are_shown_as_escapes(write, tmp_path, capsys):
+    out = tmp_path / "out"
+    source = write({"a\x1b[31m\x9b\u202e.md": "text\n"})
+    assert run(["export", str(source), str(out), "--to", "vault"]) == 0
+    (out / "a\x1b[31m\x9b\u202e.md").write_text("mine")
+    assert run(["export", str(source), str(out), "--to", "vault"]) == 1
+    (source / "a\x1b[31m\x9b\u202e.md").unlink()
+    assert run(["export", str(source), str(out), "--to", "vault"]) == 0
+    said = capsys.readouterr()
+    assert "a\\u001b[31m\\u009b\\u202e.md" in said.out
+    assert "a\\u001b[31m\\u009b\\u202e.md" in said.err
+    assert not set("\x1b\x9b\u202e").intersection(said.out + said.err)

@@ -55,6 +55,7 @@ def test_a_name_with_line_breaks_or_control_characters_takes_one_line(local, wri
 
 def test_one_line_shows_controls_as_json_escapes():
     assert one_line("a\nb\t\x00\x7f\u2028c é") == "a\\nb\\t\\u0000\\u007f\\u2028c é"
+    assert one_line("\x9b31m \u202egnp.md\u2069 \u200f שלום") == "\\u009b31m \\u202egnp.md\\u2069 \u200f שלום"
 
 
 @pytest.mark.parametrize("text", ["a", "é😀", '"\\\n\t\r', "\x01\x02\x1b", "plain\nlines\x00"])

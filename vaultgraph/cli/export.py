@@ -20,7 +20,7 @@ from vaultgraph.export.plan import MANIFEST, Plan
 from vaultgraph.export.vault import Source, plan_vault
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.store import load
-from vaultgraph.serve.cells import counted
+from vaultgraph.serve.cells import counted, one_line
 from vaultgraph.serve.parameters import nearest
 from vaultgraph.vault.refresh import refresh
 
@@ -104,15 +104,15 @@ def _report(plan: Plan, written: Written, out: Path) -> None:
     parts = [f"{counted(written.written, 'file')} written", f"{written.unchanged} unchanged"]
     if written.deleted:
         parts.append(f"{written.deleted} deleted")
-    click.echo(f"{out}: {', '.join(parts)}")
+    click.echo(one_line(f"{out}: {', '.join(parts)}"))
     for path in written.kept[:_MOST_SHOWN]:
-        click.echo(f"kept, because it was edited since the last export: {path}")
+        click.echo(one_line(f"kept, because it was edited since the last export: {path}"))
     if len(written.kept) > _MOST_SHOWN:
         click.echo(f"… and {len(written.kept) - _MOST_SHOWN} more that were edited")
     report = plan.report()
     for kind, found in report.items():
         shown = "; ".join(found["examples"][:_MOST_SHOWN])
         more = " …" if found["count"] > _MOST_SHOWN else ""
-        click.echo(f"not carried over, {kind}: {found['count']} ({shown}{more})")
+        click.echo(one_line(f"not carried over, {kind}: {found['count']} ({shown}{more})"))
     if any(found["count"] > _MOST_SHOWN for found in report.values()):
-        click.echo(f"more of it is listed in {out / MANIFEST}")
+        click.echo(one_line(f"more of it is listed in {out / MANIFEST}"))

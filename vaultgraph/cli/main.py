@@ -169,14 +169,21 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         message = " ".join(error.format_message().split())
         hint = " To serve a folder: vaultgraph --vault DIR." if message.startswith("No such command") else ""
-        click.echo(f"vaultgraph: {message}{hint}", err=True)
+        _complain(f"{message}{hint}")
         return error.exit_code
     except VaultgraphError as error:
-        click.echo(f"vaultgraph: {error.message}", err=True)
+        _complain(error.message)
         return 1
     except click.Abort:
         return 130
     return code if isinstance(code, int) else 0
+
+
+def _complain(message: str) -> None:
+    """Say on stderr what went wrong; a message may quote a name that would act on the terminal."""
+    from vaultgraph.serve.cells import plain_text  # noqa: PLC0415 -- loads the engine
+
+    click.echo(f"vaultgraph: {plain_text(message)}", err=True)
 
 
 def main() -> None:

@@ -30,7 +30,9 @@ _LOOKS_LIKE_VALUE: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_MUST_QUOTE: Final = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029]")
+_MUST_QUOTE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Control characters (a terminal takes U+009B for an escape too), line separators, and marks that turn the order of the
+characters behind them round, so that a name shows as another. Those that scripts need (U+200E, U+200F) stay."""
 
 
 def text_cell(value: object, most_chars: int | None = None) -> str:
@@ -89,6 +91,11 @@ def one_line(text: str) -> str:
     return _MUST_QUOTE.sub(lambda found: _quoted(found[0])[1:-1], text) if _MUST_QUOTE.search(text) else text
 
 
+def plain_text(text: str) -> str:
+    """``text`` of several lines, such as a message that quotes a name, without control characters in its lines."""
+    return "\n".join(one_line(line) for line in text.split("\n"))
+
+
 def counted(count: int, one: str, many: str | None = None) -> str:
     """``count`` with its noun: "1 note", "2,000 notes"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
@@ -110,13 +117,8 @@ def _text(value: str, most_chars: int | None) -> str:
 
 
 def _quoted(value: str) -> str:
-    quoted = json.dumps(value, ensure_ascii=False)
-    return (
-        quoted.replace("\x7f", "\\u007f")
-        .replace("\x85", "\\u0085")
-        .replace("\u2028", "\\u2028")
-        .replace("\u2029", "\\u2029")
-    )
+    # JSON itself leaves those from U+007F on as they are
+    return _MUST_QUOTE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def _shown(value: object) -> str:
