@@ -6,12 +6,18 @@ folders and does not decide what may be written: callers do.
 
 import errno
 import os
+import re
 import secrets
+import stat
+import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 TEMPORARY_PREFIX: Final = ".vaultgraph-"  # starts with a dot, so that no walk of a vault ever lists it
+_LEFTOVER: Final = re.compile(rf"{re.escape(TEMPORARY_PREFIX)}[0-9a-f]{{16}}\.tmp")
+_LEFTOVER_S: Final = 3600.0  # a temporary file not written to for so long belongs to no process that still runs
 _PIECE_BYTES: Final = 1 << 26  # one write call never takes more: some systems refuse 2 GiB at once
 
 
@@ -68,6 +74,25 @@ def replace_file(
 def flush_all() -> None:
     """Bring everything written so far to the disk: once after many files, where each by itself would take minutes."""
     os.sync()
+
+
+def remove_leftovers(folder: str | os.PathLike[str]) -> None:
+    """Delete the temporary files in ``folder`` that a process left when it was killed; never fails.
+
+    Only regular files of the name ``replace_file`` gives, and only old ones: a younger one may be being written.
+    """
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            with os.scandir(handle) as entries:
+                names = [entry.name for entry in entries if _LEFTOVER.fullmatch(entry.name)]
+            for name in names:
+                with suppress(OSError):
+                    status = os.stat(name, dir_fd=handle, follow_symlinks=False)
+                    if stat.S_ISREG(status.st_mode) and status.st_mtime < time.time() - _LEFTOVER_S:
+                        os.unlink(name, dir_fd=handle)
+        finally:
+            os.close(handle)
 
 
 def _write_all(handle: int, piece: bytes | bytearray | memoryview) -> int:

@@ -1,10 +1,11 @@
 """Replacing a file: all of it or nothing, and nothing else."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from vaultgraph.durable import TEMPORARY_PREFIX, replace_file
+from vaultgraph.durable import TEMPORARY_PREFIX, remove_leftovers, replace_file
 
 
 def names_in(folder: Path) -> list[str]:
@@ -62,3 +63,18 @@ def test_a_folder_in_the_way_or_a_missing_folder_is_an_os_error(tmp_path):
 def test_a_name_of_255_bytes_works(tmp_path):
     replace_file(tmp_path / ("n" * 255), [b"x"])
     assert (tmp_path / ("n" * 255)).read_bytes() == b"x"
+
+
+def test_what_a_killed_process_left_is_removed_once_it_is_old(tmp_path):
+    names = (f".vaultgraph-{mark}.tmp" for mark in ("a" * 16, "b" * 16, "x", "c" * 16, "d" * 16))
+    old, young, other, link, folder = (tmp_path / name for name in names)
+    for file in (old, young, other):
+        file.write_bytes(b"half")
+    link.symlink_to(other)
+    folder.mkdir()
+    for file in (old, other, folder):
+        os.utime(file, (0, 0))
+    os.utime(link, (0, 0), follow_symlinks=False)
+    remove_leftovers(tmp_path)
+    assert names_in(tmp_path) == sorted(file.name for file in (young, other, link, folder))
+    remove_leftovers(tmp_path / "nowhere")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
-from vaultgraph.durable import flush_all, replace_file
+from vaultgraph.durable import flush_all, remove_leftovers, replace_file
 from vaultgraph.errors import ExportError
 from vaultgraph.export.plan import MANIFEST, MOST_EXAMPLES, Plan, check_targets, pieces_of
 
@@ -253,6 +253,8 @@ def _write(plan: Plan, out: Path, judged: _Judged, final: bytes) -> None:
                 f"{out / path}: cannot be written ({reason.strerror}). Export again when that is solved.",
                 {"paths": [path]},
             ) from reason
+    for folder in {manifest.parent, *((out / path).parent for path in judged.hashes)}:
+        remove_leftovers(folder)  # of a run that was killed
     for path in judged.stale:
         (out / path).unlink(missing_ok=True)
     for folder in sorted({str(Path(path).parent) for path in judged.stale}, reverse=True):

@@ -12,6 +12,7 @@ from typing import Final, Literal
 from polars.exceptions import PanicException
 
 from vaultgraph import __version__
+from vaultgraph.durable import remove_leftovers
 from vaultgraph.errors import CorruptKglError, FileError, KglError, KglVersionError, ProfileError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.built import Built
@@ -87,6 +88,7 @@ def write_cache(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:
             cache.path.parent.mkdir(parents=True, exist_ok=True)
         elif not root.is_real_folder(CACHE_FOLDER):
             os.mkdir(CACHE_FOLDER, dir_fd=root.handle)  # by handle: the vault may be moved meanwhile
+        remove_leftovers(cache.path.parent)  # a server killed while writing leaves a file as large as the cache
         save(
             cache.path,
             records=state.records,
