@@ -4,18 +4,20 @@
 typed a kernel works on whole columns, else execute/rows loops with the very functions execute/scalar is made of.
 """
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
 
 from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn
 from vaultgraph.cypher.execute.calls import caller, failure, function_of, placed
 from vaultgraph.cypher.execute.choices import evaluate_case, evaluate_coalesce, evaluate_logic
 from vaultgraph.cypher.execute.context import Context, PatternRunner
-from vaultgraph.cypher.execute.fetch import nulls
+from vaultgraph.cypher.execute.fetch import concat, nulls, slice_rows
 from vaultgraph.cypher.execute.items import evaluate_items
 from vaultgraph.cypher.execute.kernels import is_null_operand
 from vaultgraph.cypher.execute.mixed import map_mixed
 from vaultgraph.cypher.execute.operand import Constant, Operand
-from vaultgraph.cypher.execute.rows import map_rows, to_column
+from vaultgraph.cypher.execute.rows import about_bytes, map_rows, to_column
 from vaultgraph.cypher.execute.scalar import StrictExpression, compile_scalar, parameter_value, reduction, strict_form
 from vaultgraph.cypher.execute.strict import strict_kernel
 from vaultgraph.cypher.execute.variables import is_repeatable, variables_of
@@ -45,6 +47,12 @@ from vaultgraph.errors import BudgetError
 
 __all__ = ["Context", "PatternRunner", "evaluate", "evaluate_constant"]
 
+_MANY_ROWS: Final = 65_536
+_SOME_LISTS: Final = 512
+_SHORT_S: Final = 0.01
+_LONG_S: Final = 0.04
+_GROWTH: Final = 4
+
 
 def evaluate(expression: Expression, bindings: Bindings, context: Context) -> BoundColumn:
     """The value of ``expression`` in every row: a column of ``bindings.height``.
@@ -57,7 +65,38 @@ def evaluate(expression: Expression, bindings: Bindings, context: Context) -> Bo
     """
     if not bindings.height and not isinstance(expression, Variable):
         return nulls(0)
+    if bindings.height > _MANY_ROWS and not isinstance(expression, Variable | Literal | Parameter):
+        names = [name for name in variables_of(expression) if name in bindings.columns]
+        if names and not (isinstance(expression, Property) and isinstance(expression.subject, Variable)):
+            return _in_pieces(bindings, names, _MANY_ROWS, context, lambda rows: _whole(expression, rows, context))
+    return _whole(expression, bindings, context)
+
+
+def _whole(expression: Expression, bindings: Bindings, context: Context) -> BoundColumn:
     return to_column(_operand(expression, bindings, context), bindings.height)
+
+
+def _in_pieces(
+    bindings: Bindings, names: Collection[str], size: int, context: Context, work: Callable[[Bindings], BoundColumn]
+) -> BoundColumn:
+    """The column that ``work`` makes of all rows, ``size`` rows at first and then as many as go in a moment, so that
+    the budget is looked at in between."""
+    made: list[BoundColumn] = []
+    start = total = 0
+    while start < bindings.height:
+        context.budget.check()
+        began = time.perf_counter()
+        stop = min(start + size, bindings.height)
+        made.append(work(slice_rows(bindings, start, stop, names)))
+        total += about_bytes(made[-1])
+        context.budget.check(size=total)
+        took = time.perf_counter() - began
+        start = stop
+        if took < _SHORT_S:
+            size *= _GROWTH
+        elif took > _LONG_S:
+            size = max(1, size // 2)
+    return concat(made) if len(made) > 1 else made[0]
 
 
 def evaluate_constant(expression: Expression, context: Context) -> object:
@@ -148,8 +187,16 @@ def _compound(
             return evaluate_case(expression, bindings, context, _operand)
         case Reduce():
             return _reduce(expression, bindings, context)
-        case _:
+        case _ if bindings.height <= _SOME_LISTS or not names:
             return evaluate_items(expression, bindings, context, _operand)
+        case _:
+            return _in_pieces(
+                bindings,
+                names,
+                _SOME_LISTS,
+                context,
+                lambda rows: evaluate_items(expression, rows, context, _operand),
+            )
 
 
 def _reduce(part: Reduce, bindings: Bindings, context: Context) -> Operand:

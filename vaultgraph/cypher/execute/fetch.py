@@ -178,6 +178,28 @@ def take_rows(bindings: Bindings, positions: Ids, names: Sequence[str] | None = 
     return Bindings(len(positions), {name: take(column, positions) for name, column in chosen.items()})
 
 
+def slice_rows(bindings: Bindings, start: int, stop: int, names: Collection[str] | None = None) -> Bindings:
+    """Rows ``start`` … ``stop - 1``, which exist; only the columns ``names`` where given. Typed columns are views."""
+    columns: dict[str, BoundColumn] = {}
+    for name, column in bindings.columns.items():
+        if names is None or name in names:
+            columns[name] = slice_column(column, start, stop)
+    return Bindings(stop - start, columns)
+
+
+def slice_column(column: BoundColumn, start: int, stop: int) -> BoundColumn:
+    """Rows ``start`` … ``stop - 1``, which exist."""
+    match column:
+        case NodeColumn(ids):
+            return NodeColumn(ids[start:stop])
+        case RelationshipColumn(ids):
+            return RelationshipColumn(ids[start:stop])
+        case ValueColumn(series):
+            return ValueColumn(series.slice(start, stop - start))
+        case ObjectColumn(values):
+            return ObjectColumn(values[start:stop])
+
+
 def _take_ids(ids: Ids, positions: Ids, missing: npt.NDArray[np.bool_] | None) -> Ids:
     if missing is None:
         return ids[positions]

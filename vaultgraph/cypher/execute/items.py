@@ -43,7 +43,7 @@ def evaluate_items(
     made = inner.columns[part.variable]
     if part.projection is not None and len(rows):
         made = to_column(operand_of(part.projection, inner, context), len(rows))
-    return with_nulls(put_together(made, rows, bindings.height), items.is_null)
+    return with_nulls(put_together(made, rows, bindings.height, context.budget), items.is_null)
 
 
 def _inner_rows(part: ListComprehension | Quantifier, items: Items, bindings: Bindings) -> Bindings:

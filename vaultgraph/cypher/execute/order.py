@@ -12,7 +12,7 @@ from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ValueColum
 from vaultgraph.cypher.execute.combine import stack
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate
-from vaultgraph.cypher.execute.fetch import column_values, take_rows
+from vaultgraph.cypher.execute.fetch import column_values, slice_rows, take_rows
 from vaultgraph.cypher.execute.grouping import sort_order
 from vaultgraph.cypher.operators import Keys, LimitPieces, Sort, TopK
 from vaultgraph.cypher.syntax import Expression
@@ -75,7 +75,8 @@ def window(bindings: Bindings, start: int, stop: int) -> Bindings:
     """Rows ``start`` … ``stop - 1`` as far as there are any."""
     if start <= 0 and stop >= bindings.height:
         return bindings
-    return take_rows(bindings, np.arange(start, max(start, min(stop, bindings.height)), dtype=np.int64))
+    start = min(start, bindings.height)
+    return slice_rows(bindings, start, max(start, min(stop, bindings.height)))
 
 
 def limit_pieces(

@@ -14,7 +14,7 @@ import polars as pl
 
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.execute.bindings import BoundColumn, NodeColumn, ObjectColumn, RelationshipColumn, ValueColumn
-from vaultgraph.cypher.execute.fetch import column_values, from_constant, from_values, height_of
+from vaultgraph.cypher.execute.fetch import column_values, from_constant, from_values, height_of, slice_column
 from vaultgraph.cypher.execute.operand import Constant, Operand
 from vaultgraph.cypher.values import Refusal, is_list, type_name
 from vaultgraph.graph.columns import Ids
@@ -22,6 +22,7 @@ from vaultgraph.graph.columns import Ids
 _ROWS_BETWEEN_CHECKS: Final = 64
 _ROWS_AT_ONCE: Final = 65_536
 _ITEM_BYTES: Final = 32
+_REFERENCE_BYTES: Final = 80
 
 _Cell = TypeVar("_Cell")
 
@@ -35,9 +36,10 @@ def cells_of(operand: Operand, height: int) -> Iterable[object]:
     """The operand's engine values, ``height`` of them; of a long typed column only some exist at once."""
     if isinstance(operand, Constant):
         return repeat(operand.value, height)
-    if isinstance(operand, ValueColumn) and height > _ROWS_AT_ONCE:
+    if not isinstance(operand, ObjectColumn) and height > _ROWS_AT_ONCE:
         starts = range(0, height, _ROWS_AT_ONCE)
-        return chain.from_iterable(operand.series.slice(start, _ROWS_AT_ONCE).to_list() for start in starts)
+        slices = (slice_column(operand, start, min(start + _ROWS_AT_ONCE, height)) for start in starts)
+        return chain.from_iterable(column_values(one) for one in slices)
     return column_values(operand)
 
 
@@ -80,6 +82,18 @@ def bytes_of(value: object) -> int:
     return getsizeof(value) + (_ITEM_BYTES * len(value) if is_list(value) else 0)
 
 
+def about_bytes(column: BoundColumn) -> int:
+    """About what a column takes; of Python values by the first of them."""
+    match column:
+        case NodeColumn(ids) | RelationshipColumn(ids):
+            return ids.nbytes
+        case ValueColumn(series):
+            return int(series.estimated_size())
+        case ObjectColumn(values):
+            few = values[:_ROWS_BETWEEN_CHECKS]
+            return len(values) * sum(map(bytes_of, few)) // max(len(few), 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Items:
     """Lists taken apart: item ``k`` belongs to row ``rows[k]`` (ascending); ``is_null`` marks rows without a list."""
@@ -119,12 +133,18 @@ def _take_apart_series(series: pl.Series) -> Items:
     return Items(rows, ValueColumn(items), series.is_null().to_numpy())
 
 
-def put_together(column: BoundColumn, rows: Ids, height: int) -> BoundColumn:
-    """A list a row: the cells ``column[k]`` of row ``rows[k]`` (ascending), in order; rows without one give []."""
+def put_together(column: BoundColumn, rows: Ids, height: int, budget: Budget) -> BoundColumn:
+    """A list a row: the cells ``column[k]`` of row ``rows[k]`` (ascending), in order; rows without one give [].
+
+    Raises:
+        BudgetError: the budget ran out.
+    """
     counts = np.bincount(rows, minlength=height).astype(np.int64)
     if isinstance(column, ValueColumn) and not isinstance(column.series.dtype, pl.List):
         return ValueColumn(_gathered_lists(column.series, rows, counts))
-    values = column_values(column)
+    if isinstance(column, NodeColumn | RelationshipColumn):
+        budget.check(size=_REFERENCE_BYTES * len(rows))
+    values = list(watched(cells_of(column, len(rows)), budget)) if len(rows) > _ROWS_AT_ONCE else column_values(column)
     bounds = np.concatenate([[0], np.cumsum(counts)]).tolist()
     # row loop: items are Python values; one slice a row
     return ObjectColumn([values[start:stop] for start, stop in pairwise(bounds)])

@@ -128,7 +128,7 @@ def _tested(operator: str, left: Operand, right: Operand, height: int, context: 
         case "IN":
             return membership(left, right, height)
         case _:
-            return text_predicate(operator, left, right, height)
+            return text_predicate(operator, left, right, height, context.budget)
 
 
 def _comparison(part: Comparison, operands: Sequence[Operand], height: int, context: Context) -> ValueColumn | None:

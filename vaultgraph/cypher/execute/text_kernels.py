@@ -3,7 +3,7 @@
 Like execute/kernels, a kernel declines with None whatever it cannot do exactly as its twin.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.cypher import regex
+from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.execute.bindings import NodeColumn, RelationshipColumn, ValueColumn
 from vaultgraph.cypher.execute.kernels import boolean_nulls, is_null_operand, series_of
 from vaultgraph.cypher.execute.operand import Constant, Operand
@@ -18,6 +19,7 @@ from vaultgraph.cypher.values import NodeRef, RelationshipRef, is_list, is_numbe
 
 _MOST_EXACT: Final = 2**53
 _MOST_PATTERN_CHARS: Final = 1000
+_BYTES_AT_ONCE: Final = 16_000_000
 _PREDICATES: Final[Mapping[str, Callable[[pl.Expr, pl.Expr], pl.Expr]]] = MappingProxyType(
     {
         "STARTS WITH": lambda text, part: text.str.starts_with(part),
@@ -42,7 +44,7 @@ def _containing(texts: pl.Series, part: str) -> pl.Series:
     return texts.str.contains(pl.escape_regex(part))
 
 
-def text_predicate(operator: str, left: Operand, right: Operand, height: int) -> ValueColumn | None:
+def text_predicate(operator: str, left: Operand, right: Operand, height: int, budget: Budget) -> ValueColumn | None:
     """``STARTS WITH``, ``ENDS WITH``, ``CONTAINS`` and ``=~``: Boolean, null unless both sides are texts.
 
     Raises:
@@ -54,11 +56,24 @@ def text_predicate(operator: str, left: Operand, right: Operand, height: int) ->
     if one.dtype != pl.String or other.dtype != pl.String:
         return boolean_nulls(height)
     if isinstance(right, Constant) and isinstance(right.value, str):
-        return ValueColumn(_CONSTANT_PREDICATES[operator](one, right.value))
+        test, value = _CONSTANT_PREDICATES[operator], right.value
+        return ValueColumn(pl.concat([test(part, value) for part in _in_parts(one, budget)], rechunk=True))
     if operator not in _PREDICATES or isinstance(left, Constant):
         return None
     frame = pl.DataFrame({"text": one, "part": other})
     return ValueColumn(frame.select(_PREDICATES[operator](pl.col("text"), pl.col("part")))["text"])
+
+
+def _in_parts(texts: pl.Series, budget: Budget) -> Iterator[pl.Series]:
+    """The texts, some megabytes at a time."""
+    size = int(texts.estimated_size())
+    rows = len(texts) if size <= _BYTES_AT_ONCE else max(1, len(texts) * _BYTES_AT_ONCE // size)
+    if rows >= len(texts):
+        yield texts
+        return
+    for start in range(0, len(texts), rows):
+        budget.check()
+        yield texts.slice(start, rows)
 
 
 def membership(left: Operand, right: Operand, height: int) -> ValueColumn | None:

@@ -110,7 +110,7 @@ def _count(grouped: _Grouped) -> BoundColumn:
 
 def _collect(grouped: _Grouped) -> BoundColumn:
     order = np.argsort(grouped.groups, kind="stable")
-    return put_together(take(grouped.column, order), grouped.groups[order], grouped.count)
+    return put_together(take(grouped.column, order), grouped.groups[order], grouped.count, grouped.budget)
 
 
 def _least(grouped: _Grouped) -> BoundColumn:

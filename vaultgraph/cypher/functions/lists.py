@@ -15,6 +15,7 @@ from vaultgraph.cypher.functions.record import Function, Kernel, function
 from vaultgraph.cypher.values import Refusal, equals, group_key, is_list, order_key
 
 _MOST_ITEMS: Final = 10_000_000
+_AT_ONCE: Final = 500_000
 _DEEPEST: Final = 100  # levels of lists
 
 
@@ -49,7 +50,14 @@ def _range(context: Context, start: int, end: int, step: int = 1) -> list[int]:
     if count > _MOST_ITEMS:
         raise Refusal(f"range() would make {count:,} numbers, over the cap of {_MOST_ITEMS:,}.")
     context.budget.check(count)
-    return list(range(start, end + (1 if step > 0 else -1), step))
+    numbers = range(start, end + (1 if step > 0 else -1), step)
+    if count <= _AT_ONCE:
+        return list(numbers)
+    made: list[int] = []
+    for first in range(0, count, _AT_ONCE):
+        made.extend(numbers[first : first + _AT_ONCE])
+        context.budget.check()
+    return made
 
 
 def _coalesce(*values: object) -> object:
