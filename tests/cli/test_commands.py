@@ -51,6 +51,12 @@ def test_check_names_a_configuration_that_lies_too_deep(vaultgraph, write):
     assert "problems: none" in vaultgraph("check", folder).out
 
 
+def test_check_names_a_configuration_with_another_ending(vaultgraph, write):
+    folder = write({"A.md": "a", ".kglite/vault.yml": "kglite_vault: 1\n"})
+    line = "  .kglite/vault.yml misplaced-configuration It is not read there: move it to .kglite/vault.yaml."
+    assert line in vaultgraph("check", folder).out
+
+
 def test_a_missing_version_is_reported_where_it_belongs(vaultgraph, write):
     folder = write({"A.md": "a", ".kglite/vault.yaml": "# mine\n\ndefault_label: Page\nlabel_from: folder\n"})
     assert "vault.yaml:1: `kglite_vault` is missing" in vaultgraph("check", folder).err

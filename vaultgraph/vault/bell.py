@@ -38,7 +38,10 @@ class Bell:
         """A bell for ``folder`` and all below it; None where the system has none, or none left."""
         if sys.platform != "linux":
             return None
-        import inotify_simple  # noqa: PLC0415 -- there is one on Linux only
+        try:
+            import inotify_simple  # noqa: PLC0415 -- there is one on Linux only
+        except ImportError:
+            return None  # an environment made for an older version: events are waited for
 
         connect: Any = inotify_simple.INotify
 

@@ -100,18 +100,19 @@ def read_profile(root: VaultRoot) -> tuple[Profile, dict[str, str], list[Problem
 
 
 def _misplaced(root: VaultRoot, missing: list[str]) -> list[Problem]:
-    """Files called as the ``missing`` ones in a folder inside `.kglite`, where a copied example may end up."""
+    """Files that are meant to be the ``missing`` ones: in a folder inside `.kglite`, where a copied example may end up,
+    or with the ending `.yml`."""
     found: list[Problem] = []
     try:
         with root.find(".kglite", with_nearest=False) as here, os.scandir(here.folder) as entries:
             folders = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
             for path in missing:
                 own, _, name = path.rpartition("/")
-                for folder in folders:
+                for other in (f"{name.removesuffix('.yaml')}.yml", *(f"{folder}/{name}" for folder in folders)):
                     with suppress(OSError):
-                        os.stat(f"{folder}/{name}", dir_fd=here.folder, follow_symlinks=False)
+                        os.stat(other, dir_fd=here.folder, follow_symlinks=False)
                         advice = f"It is not read there: move it to {path}."
-                        found.append((f"{own}/{folder}/{name}", None, "misplaced-configuration", "warning", advice))
+                        found.append((f"{own}/{other}", None, "misplaced-configuration", "warning", advice))
     except (FileError, OSError):
         return []
     return found
@@ -235,7 +236,8 @@ def _read(
     source: _Source, suspects: pl.DataFrame, known: RecordTable | None
 ) -> tuple[RecordTable | None, int, list[Problem]]:
     """Parse those of ``suspects`` whose content differs from ``known``, in batches bounded by bytes."""
-    hashes = dict(zip(known.notes["path"], known.notes["hash"], strict=True)) if known else {}
+    listing = known.listing if known else None
+    hashes = {} if listing is None else dict(zip(listing["path"], listing["hash"], strict=True))
     paths, sizes = suspects["path"].to_list(), suspects["size_bytes"].to_list()
     parts: list[RecordTable] = []
     problems: list[Problem] = []
@@ -294,11 +296,11 @@ def _batches(sizes: list[int]) -> list[tuple[int, int]]:
 def _replace(known: RecordTable | None, fresh: RecordTable | None, present: set[str]) -> tuple[RecordTable, bool]:
     """The records of the notes that are ``present``, with the ``fresh`` ones in place; and whether anything changed."""
     records = known or concat_records([])
-    gone = [path for path in records.notes["path"] if path not in present]
+    gone = [path for path in records.listing["path"] if path not in present]
     if gone:
         records = without_paths(records, gone)
     if fresh is not None:
-        records = merge_records(records, fresh) if records.notes.height else fresh
+        records = merge_records(records, fresh) if records.listing.height else fresh
     return records, known is None or bool(gone) or fresh is not None
 
 
