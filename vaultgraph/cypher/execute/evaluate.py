@@ -48,6 +48,7 @@ from vaultgraph.errors import BudgetError
 __all__ = ["Context", "PatternRunner", "evaluate", "evaluate_constant"]
 
 _MANY_ROWS: Final = 65_536
+_MOST_ROWS: Final = 524_288
 _SOME_LISTS: Final = 512
 _SHORT_S: Final = 0.01
 _LONG_S: Final = 0.04
@@ -93,7 +94,7 @@ def _in_pieces(
         took = time.perf_counter() - began
         start = stop
         if took < _SHORT_S:
-            size *= _GROWTH
+            size = min(size * _GROWTH, _MOST_ROWS)
         elif took > _LONG_S:
             size = max(1, size // 2)
     return concat(made) if len(made) > 1 else made[0]

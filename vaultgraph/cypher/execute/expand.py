@@ -32,6 +32,7 @@ from vaultgraph.graph.graph import Graph, RelationshipTable, tables_of
 Hops = tuple[Ids, Ids, Ids]  # (position in the ids asked, neighbour, global relationship id), ordered by position
 
 _FEW = 64  # below this many nodes the rows about to be made are not counted first
+_IDS_AT_ONCE = 500_000
 _BACK: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
@@ -42,10 +43,11 @@ def hops_from(tables: Sequence[RelationshipTable], direction: Direction, ids: Id
         BudgetError: they are more than the budget allows.
     """
     if len(ids) > _FEW:
-        count = _count(tables, direction, ids)
+        count = _count(tables, direction, ids, budget)
         budget.check(count, 24 * count)
     parts: list[Hops] = []
     for table in tables:
+        budget.check()
         if direction != "in":
             positions, neighbours, rows = table.outgoing.expand(ids)
             parts.append((positions, neighbours, rows + table.first))
@@ -69,14 +71,28 @@ def hops_from(tables: Sequence[RelationshipTable], direction: Direction, ids: Id
     return positions[order], neighbours[order], relationships[order]
 
 
-def _count(tables: Iterable[RelationshipTable], direction: Direction, ids: Ids) -> int:
+def _count(tables: Iterable[RelationshipTable], direction: Direction, ids: Ids, budget: Budget) -> int:
     total = 0
     for table in tables:
-        if direction != "in":
-            total += int(table.outgoing.degrees(ids).sum())
-        if direction != "out":
-            total += int(table.incoming.degrees(ids).sum())
+        for start in range(0, len(ids), _IDS_AT_ONCE):
+            budget.check()
+            part = ids[start : start + _IDS_AT_ONCE]
+            if direction != "in":
+                total += int(table.outgoing.degrees(part).sum())
+            if direction != "out":
+                total += int(table.incoming.degrees(part).sum())
     return total
+
+
+def hop_counts(tables: Iterable[RelationshipTable], direction: Direction, ids: Ids) -> Ids:
+    """How many hops lead from each of ``ids``, a loop twice in both directions; ``int64[len(ids)]``."""
+    counts = np.zeros(len(ids), dtype=np.int64)
+    for table in tables:
+        if direction != "in":
+            counts += table.outgoing.degrees(ids)
+        if direction != "out":
+            counts += table.incoming.degrees(ids)
+    return counts
 
 
 def expand(plan: Expand, bindings: Bindings, context: Context) -> Bindings:
@@ -109,7 +125,7 @@ def _between(
     tables: Sequence[RelationshipTable], direction: Direction, sources: Ids, targets: Ids, budget: Budget
 ) -> Hops:
     """The hops of each row from its source to its target, found from the end that has fewer."""
-    if _count(tables, direction, sources) <= _count(tables, _BACK[direction], targets):
+    if _count(tables, direction, sources, budget) <= _count(tables, _BACK[direction], targets, budget):
         positions, neighbours, relationships = hops_from(tables, direction, sources, budget)
         kept = neighbours == targets[positions]
     else:

@@ -28,6 +28,7 @@ from vaultgraph.graph.columns import Ids
 LOCAL_DATETIME: Final = pl.Datetime("us")
 UTC_DATETIME: Final = pl.Datetime("us", "UTC")
 
+_MANY_LISTS: Final = 64
 _MOST_COPIED_ITEMS: Final = 100_000
 _MOST_COPIED_TEXT: Final = 100_000_000  # characters; longer texts stay the Python objects they are, which rows share
 _MOST_TYPED_ITEMS: Final = 10_000_000
@@ -137,8 +138,23 @@ def _from_lists(values: list[object]) -> BoundColumn:
     return (
         ObjectColumn(values)
         if dtype is None or (dtype == pl.String and _is_much_text(items))
-        else ValueColumn(pl.Series(values, dtype=pl.List(dtype)))
+        else ValueColumn(_list_series(values, items, dtype))
     )
+
+
+def _list_series(values: Sequence[object], items: Sequence[object], dtype: pl.DataType) -> pl.Series:
+    """The lists as a List series; many of them from their items as one series, which is much faster."""
+    if len(values) < _MANY_LISTS or not items:
+        return pl.Series(values, dtype=pl.List(dtype))
+    lengths = np.array([len(value) if is_list(value) else -1 for value in values], dtype=np.int64)
+    flat = pl.Series(items, dtype=dtype)
+    if lengths[0] > 0 and bool((lengths == lengths[0]).all()):
+        return flat.reshape((len(values), int(lengths[0]))).arr.to_list()
+    rows = np.repeat(np.arange(len(values), dtype=np.int64), np.maximum(lengths, 0))
+    lists = pl.DataFrame({"row": rows, "cell": flat}).group_by("row", maintain_order=True).agg("cell")["cell"]
+    is_filled = lengths > 0
+    places = np.where(is_filled, np.cumsum(is_filled) - 1, np.where(lengths == 0, len(lists), len(lists) + 1))
+    return pl.concat([lists, pl.Series([[], None], dtype=lists.dtype)]).gather(places)
 
 
 def take(column: BoundColumn, positions: Ids) -> BoundColumn:

@@ -3,7 +3,10 @@
 Called by the operators that group, join and sort. Typed columns are left to polars; mixed cells get a number each.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -13,6 +16,11 @@ from vaultgraph.cypher.execute.bindings import BoundColumn, NodeColumn, ObjectCo
 from vaultgraph.cypher.execute.rows import watched
 from vaultgraph.cypher.values import group_key, order_key
 from vaultgraph.graph.columns import Ids
+
+_MANY_ROWS: Final = 1_000_000  # from here on in parts
+_ROWS_AT_ONCE: Final = 250_000
+_SAMPLE: Final = 20_000
+_KEYS_AT_ONCE: Final = 50_000
 
 
 def group_codes(columns: Sequence[BoundColumn], height: int, budget: Budget) -> tuple[Ids, Ids]:
@@ -32,12 +40,43 @@ def group_codes(columns: Sequence[BoundColumn], height: int, budget: Budget) -> 
         every = np.arange(height, dtype=np.int64)  # each its own group
         return every, every
     keys = {f"key {number}": _group_series(column, budget) for number, column in enumerate(columns)}
-    frame = pl.DataFrame(keys).with_row_index("row")
-    groups = frame.group_by(list(keys), maintain_order=True).agg("row")["row"]
+    frame = pl.DataFrame(keys)
+    if height > _MANY_ROWS:
+        return _codes_in_parts(frame, budget)
+    return _codes(frame)
+
+
+def _codes(frame: pl.DataFrame) -> tuple[Ids, Ids]:
+    groups = frame.with_row_index("row").group_by(frame.columns, maintain_order=True).agg("row")["row"]
     rows = groups.explode(empty_as_null=False).to_numpy()
-    codes = np.empty(height, dtype=np.int64)
+    codes = np.empty(frame.height, dtype=np.int64)
     codes[rows] = np.repeat(np.arange(len(groups), dtype=np.int64), groups.list.len().to_numpy())
     return codes, groups.list.first().to_numpy().astype(np.int64)
+
+
+def _codes_in_parts(frame: pl.DataFrame, budget: Budget) -> tuple[Ids, Ids]:
+    """What `_codes` gives, found part by part: equal rows have equal hashes and so fall into one part."""
+    height, parts = frame.height, -(-frame.height // _ROWS_AT_ONCE)
+    place = np.empty(height, dtype=np.uint16)
+    for start in range(0, height, _ROWS_AT_ONCE):
+        budget.check()
+        hashes = frame.slice(start, _ROWS_AT_ONCE).hash_rows().to_numpy()
+        place[start : start + _ROWS_AT_ONCE] = (hashes >> np.uint64(32)) % np.uint64(parts)
+    codes, firsts, made = np.empty(height, dtype=np.int64), list[Ids](), 0
+    for part in range(parts):
+        budget.check()
+        rows = np.flatnonzero(place == part)
+        if len(rows):
+            own, first_rows = _codes(frame[rows.astype(np.uint32)])
+            codes[rows] = own + made
+            firsts.append(rows[first_rows])
+            made += len(first_rows)
+    budget.check()
+    first_rows = np.concatenate(firsts)
+    order = np.argsort(first_rows)
+    number = np.empty(made, dtype=np.int64)
+    number[order] = np.arange(made, dtype=np.int64)
+    return number[codes], first_rows[order]
 
 
 def _group_series(column: BoundColumn, budget: Budget) -> pl.Series:
@@ -64,11 +103,44 @@ def sort_order(columns: Sequence[BoundColumn], descending: Sequence[bool], heigh
     if not columns or height < 2:
         return np.arange(height, dtype=np.int64)
     frame = pl.DataFrame({f"key {number}": _sort_series(column, budget) for number, column in enumerate(columns)})
-    flags = list(descending)
+    if height > _MANY_ROWS:
+        return _order_in_parts(frame, list(descending), budget)
+    return _order(frame, list(descending))
+
+
+def _order(frame: pl.DataFrame, flags: list[bool]) -> Ids:
     order = pl.arg_sort_by(
         frame.columns, descending=flags, nulls_last=[not flag for flag in flags], maintain_order=True
     )
     return frame.select(order.alias("order"))["order"].to_numpy().astype(np.int64)
+
+
+def _order_in_parts(frame: pl.DataFrame, flags: list[bool], budget: Budget) -> Ids:
+    """What `_order` gives, found part by part: a sample of the first key cuts its values into ranges."""
+    first, height = frame.to_series(0), frame.height
+    step = -(-height // _SAMPLE)
+    sample = first.gather_every(step).drop_nulls().sort()
+    cuts = sample.gather_every(max(1, len(sample) * (_ROWS_AT_ONCE // 2) // height)).unique().sort()
+    place = np.empty(height, dtype=np.int32)
+    for start in range(0, height, _ROWS_AT_ONCE):
+        budget.check()
+        cells = first.slice(start, _ROWS_AT_ONCE)
+        found = cuts.search_sorted(cells, side="right").to_numpy().astype(np.int32)
+        if cells.null_count():
+            found[cells.is_null().to_numpy()] = len(cuts) + 1  # last, and first in descending order
+        place[start : start + _ROWS_AT_ONCE] = found
+    budget.check()
+    if flags[0]:
+        place = len(cuts) + 1 - place
+    by_place = np.argsort(place, kind="stable")
+    bounds = np.concatenate(([0], np.cumsum(np.bincount(place, minlength=len(cuts) + 2))))
+    parts: list[Ids] = []
+    for start, stop in pairwise(bounds.tolist()):
+        budget.check()
+        rows = by_place[start:stop]
+        if len(rows):
+            parts.append(rows[_order(frame[rows.astype(np.uint32)], flags)])
+    return np.concatenate(parts)
 
 
 def _sort_series(column: BoundColumn, budget: Budget) -> pl.Series:
@@ -92,6 +164,18 @@ def _ranks(values: Sequence[object], budget: Budget) -> pl.Series:
     """The dense rank of each cell. Row loop: cells are Python objects."""
     keys = [order_key(value) for value in watched(values, budget)]
     rank_of: dict[tuple[object, ...], int] = {}
-    for key in sorted(keys):  # type: ignore[type-var]
+    for key in watched(_in_order(keys, budget), budget):
         rank_of.setdefault(key, len(rank_of))
-    return pl.Series([rank_of[key] for key in keys], dtype=pl.Int64)
+    return pl.Series([rank_of[key] for key in watched(keys, budget)], dtype=pl.Int64)
+
+
+def _in_order(keys: list[tuple[object, ...]], budget: Budget) -> Iterable[tuple[object, ...]]:
+    """The keys sorted; many of them range by range, so that the budget is looked at in between."""
+    if len(keys) <= _KEYS_AT_ONCE:
+        return sorted(keys)  # type: ignore[type-var]
+    sample = sorted(keys[:: -(-len(keys) // _SAMPLE)])  # type: ignore[type-var]
+    cuts = sample[:: max(1, len(sample) * (_KEYS_AT_ONCE // 2) // len(keys))]
+    parts: list[list[tuple[object, ...]]] = [[] for _ in range(len(cuts) + 1)]
+    for key in watched(keys, budget):
+        parts[bisect_right(cuts, key)].append(key)  # type: ignore[type-var]
+    return chain.from_iterable(sorted(part) for part in parts)  # type: ignore[type-var]

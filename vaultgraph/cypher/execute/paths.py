@@ -4,6 +4,7 @@ Called by execute/run. A trail repeats no relationship; that and the budget are 
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -22,7 +23,7 @@ from vaultgraph.cypher.execute.bindings import (
 )
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate
-from vaultgraph.cypher.execute.expand import Hops, allowed_hops, hops_from, node_ids, relationship_ids
+from vaultgraph.cypher.execute.expand import Hops, allowed_hops, hop_counts, hops_from, node_ids, relationship_ids
 from vaultgraph.cypher.execute.fetch import column_values, filter_rows, take_rows
 from vaultgraph.cypher.execute.rows import watched
 from vaultgraph.cypher.execute.scan import label_mask
@@ -34,7 +35,9 @@ from vaultgraph.graph.graph import Graph, tables_of
 
 MOST_AT_ONCE: Final = 1_000_000
 """Ways of one length that are looked through for nodes not seen before; with more, fewer rows are worked on."""
-_TRAILS_AT_ONCE: Final = 16_384
+_FEW_TRAILS: Final = 64
+_HOPS_AT_ONCE: Final = 250_000
+_MOST_FLAGS: Final = 8_000_000  # of eight bytes each
 _REFERENCE_BYTES: Final = 80  # a relationship in a list, a step in a path: Python objects
 
 
@@ -107,12 +110,19 @@ def next_level(level: Level, trails: Trails, unlike: tuple[str, ...], bindings: 
     Raises:
         BudgetError: they are too many.
     """
-    if len(level.nodes) <= _TRAILS_AT_ONCE:
+    if len(level.nodes) <= _FEW_TRAILS:
+        return _longer(level, trails, unlike, bindings, context)
+    context.budget.check()
+    counts = hop_counts(chosen_tables(context.graph, trails.types), trails.direction, level.nodes)
+    stops = np.cumsum(counts)
+    total = int(stops[-1])
+    cuts = np.searchsorted(stops, np.arange(_HOPS_AT_ONCE, total, _HOPS_AT_ONCE), side="right")
+    if not len(cuts):
         return _longer(level, trails, unlike, bindings, context)
     parts: list[Level] = []
     made = 0
-    for start in range(0, len(level.nodes), _TRAILS_AT_ONCE):
-        part = _longer(level.where(slice(start, start + _TRAILS_AT_ONCE)), trails, unlike, bindings, context)
+    for start, stop in pairwise((0, *np.unique(cuts[cuts > 0]).tolist(), len(counts))):
+        part = _longer(level.where(slice(start, stop)), trails, unlike, bindings, context)
         parts.append(part)
         made += len(part.nodes)
         context.budget.check(made, 16 * made * (len(part.trail) + 2))
@@ -188,8 +198,7 @@ def shortest_paths(plan: ShortestPaths, bindings: Bindings, context: Context) ->
     trails = plan.trails
     targets = node_ids(bindings, plan.target)
     level = first_level(node_ids(bindings, plan.source))
-    size = max(context.graph.node_count, 1)
-    visited = np.sort(level.origins * size + level.nodes)
+    visited = _Visited(bindings.height, max(context.graph.node_count, 1), level)
     found: list[Level] = []
     length = 0
     if trails.least == 0:
@@ -200,20 +209,50 @@ def shortest_paths(plan: ShortestPaths, bindings: Bindings, context: Context) ->
         if len(level.origins) > MOST_AT_ONCE and bindings.height > 1:
             return None
         length += 1
-        keys = level.origins * size + level.nodes
-        fresh = np.flatnonzero(np.isin(keys, visited, invert=True))
-        if not plan.every:
-            fresh = fresh[np.sort(np.unique(keys[fresh], return_index=True)[1])]
-        level = level.where(fresh)
-        visited = np.union1d(visited, keys[fresh])
+        level = level.where(visited.fresh(level, every=plan.every))
+        context.budget.check()
         hit = level.nodes == targets[level.origins]
         found.append(level.where(hit))
-        level = level.where(np.isin(level.origins, level.origins[hit], invert=True))
+        is_done = np.zeros(bindings.height, dtype=np.bool_)
+        is_done[level.origins[hit]] = True
+        level = level.where(~is_done[level.origins])
     origins = np.concatenate([level.origins for level in found]) if found else np.zeros(0, dtype=np.int64)
     order = np.argsort(origins, kind="stable")
     columns = dict(take_rows(bindings, origins[order]).columns)
     columns.update(_trail_columns(trails, found, order, context.budget))
     return Bindings(len(origins), columns)
+
+
+class _Visited:
+    """The nodes that trails from each row have reached: a flag each where that is affordable, else sorted keys."""
+
+    def __init__(self, rows: int, nodes: int, level: Level) -> None:
+        self._size = nodes
+        self._firsts = np.zeros(rows * nodes, dtype=np.int64) if rows * nodes <= _MOST_FLAGS else None
+        self._keys = np.sort(self._keys_of(level))
+        if self._firsts is not None:
+            self._firsts[self._keys] = -1
+
+    def fresh(self, level: Level, *, every: bool) -> Ids:
+        """Which trails end at a node that no shorter one from their row reached, ascending; the first to each node
+        unless ``every``. From now on those nodes are reached."""
+        keys = self._keys_of(level)
+        if self._firsts is None:
+            fresh = np.flatnonzero(np.isin(keys, self._keys, invert=True))
+            if not every:
+                fresh = fresh[np.sort(np.unique(keys[fresh], return_index=True)[1])]
+            self._keys = np.union1d(self._keys, keys[fresh])
+            return fresh
+        fresh = np.flatnonzero(self._firsts[keys] == 0)
+        own = keys[fresh]
+        if not every:
+            self._firsts[own[::-1]] = np.arange(len(own), 0, -1, dtype=np.int64)  # the last written is the first trail
+            fresh = fresh[self._firsts[own] == np.arange(1, len(own) + 1, dtype=np.int64)]
+        self._firsts[own] = -1
+        return fresh
+
+    def _keys_of(self, level: Level) -> Ids:
+        return level.origins * self._size + level.nodes
 
 
 def build_path(plan: BuildPath, bindings: Bindings, context: Context) -> Bindings:

@@ -15,6 +15,7 @@ from vaultgraph.cypher.execute.order import window
 _SHORT_S: Final = 0.01
 _LONG_S: Final = 0.05
 _GROWTH: Final = 4
+_MOST_ROWS: Final = 524_288
 
 
 def in_pieces(
@@ -30,7 +31,8 @@ def in_pieces(
     if bindings.height <= first and (made := work(bindings)) is not None:
         return made
     found: list[Bindings] = []
-    start, total, most = 0, 0, bindings.height
+    start, total = 0, 0
+    most = min(bindings.height, _MOST_ROWS)
     size = first if bindings.height > first else max(1, bindings.height // _GROWTH)
     while start < bindings.height:
         began = time.perf_counter()

@@ -4,6 +4,7 @@ Called by execute/run. Columns are taken only where rows really go away.
 """
 
 from itertools import chain
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -13,9 +14,11 @@ from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate
 from vaultgraph.cypher.execute.fetch import column_values, filter_rows, from_values, take, take_rows
 from vaultgraph.cypher.operators import Extend, Keep, Project, Unwind
-from vaultgraph.cypher.syntax import Expression
+from vaultgraph.cypher.syntax import Expression, FunctionCall
 from vaultgraph.cypher.values import is_list
 from vaultgraph.graph.columns import Ids
+
+_LONG: Final = 10_000
 
 
 def filter_bindings(bindings: Bindings, predicate: Expression, context: Context) -> Bindings:
@@ -48,10 +51,33 @@ def keep(plan: Keep, bindings: Bindings) -> Bindings:
 
 def unwind(plan: Unwind, bindings: Bindings, context: Context) -> Bindings:
     """A row for each item of the list of each row; null and the empty list give none, any other value gives itself."""
-    positions, items = _items(evaluate(plan.source, bindings, context), context)
+    positions, items = _numbers(plan.source, bindings, context) or _items(
+        evaluate(plan.source, bindings, context), context
+    )
     context.budget.check(len(positions), 8 * len(positions) * len(bindings.columns))
     rows = take_rows(bindings, positions, [name for name in bindings.columns if name != plan.variable])
     return Bindings(rows.height, {**rows.columns, plan.variable: items})
+
+
+def _numbers(source: Expression, bindings: Bindings, context: Context) -> tuple[Ids, BoundColumn] | None:
+    """Of one row and a long ``range(…)`` what `_items` gives, without a Python list of it."""
+    match source:
+        case FunctionCall(name, (first, last, *more)) if bindings.height == 1 and name.lower() == "range":
+            ends = [column_values(evaluate(one, bindings, context))[0] for one in (first, last, *more)]
+            if not all(type(end) is int for end in ends) or len(ends) > 3:
+                return None
+            start, stop, step = (*ends, 1)[:3]
+            assert isinstance(start, int)
+            assert isinstance(stop, int)
+            assert isinstance(step, int)
+            count = (stop - start) // step + 1 if step else 0
+            if not _LONG <= count <= context.budget.most_rows:
+                return None  # short, or refused where all is
+            context.budget.check(size=16 * count)
+            numbers = pl.Series(start + step * np.arange(count, dtype=np.int64))
+            return np.zeros(count, dtype=np.int64), ValueColumn(numbers)
+        case _:
+            return None
 
 
 def _items(column: BoundColumn, context: Context) -> tuple[Ids, BoundColumn]:

@@ -21,6 +21,7 @@ from vaultgraph.graph.columns import Ids
 
 _ROWS_BETWEEN_CHECKS: Final = 64
 _ROWS_AT_ONCE: Final = 65_536
+_CELLS_AT_ONCE: Final = 500_000
 _ITEM_BYTES: Final = 32
 _REFERENCE_BYTES: Final = 80
 
@@ -141,13 +142,33 @@ def put_together(column: BoundColumn, rows: Ids, height: int, budget: Budget) ->
     """
     counts = np.bincount(rows, minlength=height).astype(np.int64)
     if isinstance(column, ValueColumn) and not isinstance(column.series.dtype, pl.List):
-        return ValueColumn(_gathered_lists(column.series, rows, counts))
+        if height == 1:
+            return ValueColumn(column.series.implode())
+        return ValueColumn(_lists_in_parts(column.series, rows, counts, budget))
     if isinstance(column, NodeColumn | RelationshipColumn):
         budget.check(size=_REFERENCE_BYTES * len(rows))
     values = list(watched(cells_of(column, len(rows)), budget)) if len(rows) > _ROWS_AT_ONCE else column_values(column)
     bounds = np.concatenate([[0], np.cumsum(counts)]).tolist()
     # row loop: items are Python values; one slice a row
     return ObjectColumn([values[start:stop] for start, stop in pairwise(bounds)])
+
+
+def _lists_in_parts(series: pl.Series, rows: Ids, counts: Ids, budget: Budget) -> pl.Series:
+    if len(rows) <= _CELLS_AT_ONCE:
+        return _gathered_lists(series, rows, counts)
+    stops = np.cumsum(counts)
+    cuts = np.searchsorted(stops, np.arange(_CELLS_AT_ONCE, len(rows), _CELLS_AT_ONCE))
+    parts: list[pl.Series] = []
+    first = at = 0
+    for last in (*np.unique(cuts).tolist(), len(counts) - 1):
+        budget.check()
+        if last < first:
+            continue
+        stop = int(stops[last])
+        part = _gathered_lists(series.slice(at, stop - at), rows[at:stop] - first, counts[first : last + 1])
+        parts.append(part)
+        first, at = last + 1, stop
+    return pl.concat(parts)
 
 
 def _gathered_lists(series: pl.Series, rows: Ids, counts: Ids) -> pl.Series:

@@ -69,7 +69,7 @@ from vaultgraph.errors import QueryError
 PatternPlan = Expand | ExpandBound | ExpandVariable | Reach | ShortestPaths | Degree | Tally | BuildPath
 
 _FEW_STARTS: Final = 32  # one can lead to a whole graph
-_SOME_LISTS: Final = 256
+_SOME_LISTS: Final = 32
 _MANY_ROWS: Final = 65_536
 
 

@@ -77,9 +77,13 @@ def aggregate(
     try:
         known = AGGREGATES[name.lower()].name
         rows = _rows_that_count(column, groups, context.budget, distinct=distinct)
-        grouped = _Grouped(known, take(column, rows), groups[rows], group_count, context.budget)
+        if len(rows) == len(groups):
+            grouped = _Grouped(known, column, groups, group_count, context.budget)
+        else:
+            grouped = _Grouped(known, take(column, rows), groups[rows], group_count, context.budget)
         if known.startswith("percentile"):
-            return _percentile(grouped, take(extra_arguments[0], rows))
+            every = len(rows) == len(groups)
+            return _percentile(grouped, extra_arguments[0] if every else take(extra_arguments[0], rows))
         return _AGGREGATES[known](grouped)
     except Refusal as refusal:
         raise EvaluationError(str(refusal), context.text, *at) from None
@@ -109,6 +113,8 @@ def _count(grouped: _Grouped) -> BoundColumn:
 
 
 def _collect(grouped: _Grouped) -> BoundColumn:
+    if bool((grouped.groups[1:] >= grouped.groups[:-1]).all()):
+        return put_together(grouped.column, grouped.groups, grouped.count, grouped.budget)
     order = np.argsort(grouped.groups, kind="stable")
     return put_together(take(grouped.column, order), grouped.groups[order], grouped.count, grouped.budget)
 
@@ -238,9 +244,12 @@ def _percentile(grouped: _Grouped, percentiles: BoundColumn) -> BoundColumn:
     order = sort_order([group_column, grouped.column], [False, False], len(grouped.groups), grouped.budget)
     sizes = grouped.sizes()
     starts = np.cumsum(sizes) - sizes
-    present, first_rows = np.unique(grouped.groups, return_index=True)
+    present = np.flatnonzero(sizes)
+    first_rows = np.zeros(grouped.count, dtype=np.int64)
+    first_rows[grouped.groups[::-1]] = np.arange(len(grouped.groups) - 1, -1, -1, dtype=np.int64)  # the last one stays
+    first_rows = first_rows[present]
     parts = np.zeros(grouped.count, dtype=np.float64)
-    parts[present] = _parts(grouped.name, take(percentiles, first_rows.astype(np.int64)))
+    parts[present] = _parts(grouped.name, take(percentiles, first_rows))
     if grouped.name == "percentileDisc":
         places = starts + np.maximum(np.ceil(parts * sizes).astype(np.int64) - 1, 0)
         rows = np.full(grouped.count, -1, dtype=np.int64)
@@ -248,7 +257,11 @@ def _percentile(grouped: _Grouped, percentiles: BoundColumn) -> BoundColumn:
         return take(grouped.column, rows)
     if not len(present):
         return nulls(grouped.count)
-    values = np.array(column_values(take(grouped.column, order)), dtype=np.float64)
+    numbers = _numbers(grouped)
+    if numbers is None:
+        values = np.array(column_values(take(grouped.column, order)), dtype=np.float64)
+    else:
+        values = numbers.cast(pl.Float64).to_numpy()[order]
     exact = parts * np.maximum(sizes - 1, 0)
     low = np.floor(exact).astype(np.int64)
     high = np.minimum(low + 1, np.maximum(sizes - 1, 0))

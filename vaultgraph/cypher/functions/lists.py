@@ -15,7 +15,7 @@ from vaultgraph.cypher.functions.record import Function, Kernel, function
 from vaultgraph.cypher.values import Refusal, equals, group_key, is_list, order_key
 
 _MOST_ITEMS: Final = 10_000_000
-_AT_ONCE: Final = 500_000
+_AT_ONCE: Final = 100_000
 _DEEPEST: Final = 100  # levels of lists
 
 
