@@ -65,10 +65,24 @@ def test_views_outlive_the_file(place):
     assert bytes(view) == SECTIONS["text"]
 
 
-def test_a_file_overwritten_in_place_does_not_change_what_was_read(place):
-    file = open_kgl(place)
+def test_a_file_cut_or_changed_in_place_is_damaged_and_what_was_read_stays(place):
+    file, data = open_kgl(place), place.read_bytes()
+    view = file.section("text")
+    place.write_bytes(data.replace(b"234", b"2X4"))
+    with pytest.raises(CorruptKglError, match="checksum of section 'view'"):
+        file.section("view")
     place.write_bytes(b"")
+    with pytest.raises(CorruptKglError, match="truncated"):
+        file.section("view")
+    assert bytes(view) == bytes(file.section("text")) == SECTIONS["text"]
+
+
+def test_a_file_that_was_replaced_or_removed_can_still_be_read(place):
+    file = open_kgl(place)
+    write_sections(place, [("text", b"new")], {})
     assert bytes(file.section("text")) == SECTIONS["text"]
+    place.unlink()
+    assert bytes(file.section("view")) == b"234"
 
 
 def test_an_empty_container_is_one(tmp_path):
@@ -123,11 +137,11 @@ def test_a_file_of_another_program_is_foreign(tmp_path, data):
 
 def test_another_version_is_told_apart_from_damage(place):
     data = bytearray(place.read_bytes())
-    struct.pack_into("<I", data, 8, 2)
+    struct.pack_into("<I", data, 8, 1)
     place.write_bytes(data)
     with pytest.raises(KglVersionError) as error:
         open_kgl(place)
-    assert error.value.data == {"version": 2}
+    assert error.value.data == {"version": 1}
     assert is_replaceable(place)
 
 

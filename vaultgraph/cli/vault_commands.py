@@ -124,7 +124,7 @@ def _note_path(vault: "Vault", text: str) -> str:
         raise click.ClickException(f"{short(text)}: there is no such note. {advice}") from error
     if not (is_note(path) or is_canvas(path)):
         raise click.ClickException(f"{short(path or text)}: is not a note.")
-    known = snapshot.records.notes.filter(snapshot.records.notes["path"] == path)
+    known = snapshot.records.listing.filter(snapshot.records.listing["path"] == path)
     if not known.height or known["is_skipped"].any():
         raise click.ClickException(f"{short(path)}: is not in the graph (kg_skip, or a folder that is not scanned).")
     return path

@@ -56,14 +56,18 @@ class Repeated:
             for at in range(0, len(rows), _SLICE)
         )
 
+    def has_all(self, first: int, stop: int) -> bool:
+        """Whether all nodes ``first`` … ``stop - 1`` have a row."""
+        return int(self._before[stop] - self._before[first]) == stop - first
+
     def cells(self, key: str, first: int, stop: int) -> pl.Series | None:
         """The cells of the property ``key`` of the nodes ``first`` … ``stop - 1``; None where the table has them not.
 
         The rows must be rows of the table. A column is gathered once for all nodes; each answer is a slice of it.
         """
-        start, end = int(self._before[first]), int(self._before[stop])
-        if key not in self.keys or end - start != stop - first:
+        if key not in self.keys or not self.has_all(first, stop):
             return None
+        start = int(self._before[first])
         source = self.keys[key]
         if source not in self._gathered:
             self._gathered[source] = _gather(self.table[source], self.rows[self.rows != NO_ROW])

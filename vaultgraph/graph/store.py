@@ -1,9 +1,10 @@
 """The records and the graph of a vault as one .kgl file, and back.
 
 Sits between graph/build and vault/: saved after a build, loaded at the next start. Texts that the graph shares with the
-records (path, title, body, text of parts) are stored once. Modification times are not stored: equal input gives equal
-bytes on every machine. Nothing in a file is trusted: what does not fit together is refused as damaged, never half
-loaded.
+records (path, title, body, text of parts) are stored once; short texts that columns share lie side by side (kgl/texts).
+Bodies stay in the file until they are asked for (stored_bodies). Modification times are not stored: equal input gives
+equal bytes on every machine. Nothing in a file is trusted: what does not fit together is refused as damaged, never
+half loaded.
 """
 
 import os
@@ -19,15 +20,18 @@ from vaultgraph.files.stamps import FILE_PROBLEMS, Stamps
 from vaultgraph.graph.columns import Column, Segment
 from vaultgraph.graph.csr import Array32, Csr
 from vaultgraph.graph.graph import Graph, NodeGroup, RelationshipTable
+from vaultgraph.graph.stored_bodies import BODIES, LateBodies, LateRecords
 from vaultgraph.graph.stored_columns import ColumnReader, ColumnWriter, variant_fault
 from vaultgraph.graph.stored_pieces import pieces_fault
-from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
+from vaultgraph.kgl.arrays import pack_series, text_columns, unpack_numbers, unpack_series
 from vaultgraph.kgl.reader import KglFile, is_replaceable, open_kgl
+from vaultgraph.kgl.texts import SharedTexts
 from vaultgraph.kgl.writer import Piece, write_sections
 from vaultgraph.note.records import SCHEMAS, LinkSyntax, PieceKind, RecordTable, ValueKind
 
 MTIME: Final = "mtime"
 _CONTENT: Final = "vaultgraph.graph"
+_TEXTS: Final = "texts"
 # What readers of records turn into numpy arrays or compare without asking for nulls.
 _NEVER_NULL: Final = {
     "notes": ("path", "hash", "size_bytes", "is_canvas", "is_skipped"),
@@ -92,6 +96,10 @@ def save(
     for owner, table in enumerate(graph.relationships.values()):
         for key, column in table.columns.items():
             columns.add(owner, key, column)
+    series = {f"{name}.{column.name}": column for name, frame in frames.items() for column in frame.iter_columns()}
+    body = series.pop(BODIES)
+    shared = [*series.items(), *columns.pools().items()]
+    texts = SharedTexts({name: column for key, whole in shared for name, column in text_columns(key, whole)})
     meta: dict[str, Any] = {
         "content": _CONTENT,
         "version": version,
@@ -99,13 +107,14 @@ def save(
         "configuration": dict(configuration),
         "counts": dict(counts),
         "rows": {name: frame.height for name, frame in frames.items()},
+        "texts": len(texts.texts),
         "node_count": graph.node_count,
         "groups": [[list(group.labels), group.first, group.stop] for group in graph.groups],
         "types": [[table.type, len(table.sources)] for table in graph.relationships.values()],
         "columns": columns.meta(),
     }
     try:
-        return write_sections(path, _sections(frames, graph, columns), meta)
+        return write_sections(path, _sections(series, body, texts, graph, columns), meta)
     except OSError as reason:
         raise KglError(f"{path}: cannot be written ({reason.strerror}).") from reason
 
@@ -143,17 +152,20 @@ def with_mtimes(graph: Graph, stamps: Stamps) -> Graph:
     return replace(graph, node_columns=columns | {MTIME: Column(tuple(segments))} if segments else columns)
 
 
-def _sections(frames: Mapping[str, pl.DataFrame], graph: Graph, columns: ColumnWriter) -> Iterator[tuple[str, Piece]]:
-    for name, frame in frames.items():
-        for series in frame.iter_columns():
-            yield from pack_series(f"{name}.{series.name}", series)
+def _sections(
+    series: Mapping[str, pl.Series], body: pl.Series, texts: SharedTexts, graph: Graph, columns: ColumnWriter
+) -> Iterator[tuple[str, Piece]]:
+    yield from pack_series(_TEXTS, texts.texts)
+    for name, column in series.items():
+        yield from pack_series(name, column, texts)
     tables = list(graph.relationships.values())
     yield "relationships.sources", _joined([table.sources for table in tables])
     yield "relationships.targets", _joined([table.targets for table in tables])
     # The order by target is stored: checking it costs a tenth of sorting again. Everything else of both CSRs is a
     # running count, cheaper to make than to check.
     yield "relationships.incoming", _joined([table.incoming.rows for table in tables])
-    yield from columns.sections()
+    yield from columns.sections(texts)
+    yield from pack_series(BODIES, body)  # last: what is read at every start lies together
 
 
 def _joined(arrays: list[Array32]) -> Array32:
@@ -168,12 +180,14 @@ def _load(file: KglFile) -> Stored:
     is_text = all(type(text) is str for text in (version, *configuration.values()))
     if not is_text or not all(type(count) is int for count in counts.values()):
         raise _damaged(file, "its description is malformed")
-    records = RecordTable(**{name: _frame(file, f"records.{name}", schema) for name, schema in SCHEMAS.items()})
-    _check_records(file, records)
+    texts = unpack_series(file, _TEXTS, pl.String(), meta["texts"])
+    frames = {name: _frame(file, f"records.{name}", schema, texts) for name, schema in SCHEMAS.items()}
+    records = LateRecords(frames, LateBodies(file, frames["notes"].height))
+    _check_records(file, records, frames)
     return Stored(
         records=records,
-        graph=_graph(file, records),
-        problems=_frame(file, "problems", FILE_PROBLEMS),
+        graph=_graph(file, records, texts),
+        problems=_frame(file, "problems", FILE_PROBLEMS, texts),
         counts=dict(counts),
         inputs_hash=bytes.fromhex(meta["inputs_hash"]),
         configuration=dict(configuration),
@@ -181,25 +195,28 @@ def _load(file: KglFile) -> Stored:
     )
 
 
-def _frame(file: KglFile, name: str, schema: pl.Schema) -> pl.DataFrame:
+def _frame(file: KglFile, name: str, schema: pl.Schema, texts: pl.Series) -> pl.DataFrame:
+    """A frame of the records, or the problems; without the bodies."""
     rows = file.meta["rows"][name]
-    return pl.DataFrame([unpack_series(file, f"{name}.{key}", dtype, rows).alias(key) for key, dtype in schema.items()])
+    columns = [(key, f"{name}.{key}", dtype) for key, dtype in schema.items()]
+    return pl.DataFrame(
+        [unpack_series(file, at, dtype, rows, texts).alias(key) for key, at, dtype in columns if at != BODIES]
+    )
 
 
-def _check_records(file: KglFile, records: RecordTable) -> None:
-    tables = records.tables()
+def _check_records(file: KglFile, records: RecordTable, tables: Mapping[str, pl.DataFrame]) -> None:
     for name, keys in _NEVER_NULL.items():
         for key in keys:
             if tables[name][key].null_count():
                 raise _damaged(file, f"nulls in {name}.{key}")
-    paths = records.notes["path"]
+    paths = tables["notes"]["path"]
     if not bool((paths.slice(1) > paths.head(max(len(paths) - 1, 0))).all()):
         raise _damaged(file, "the notes are not sorted by path")
     for name, frame in tables.items():
         if name == "notes" or not frame.height:
             continue
         notes = frame["note"].to_numpy()
-        if int(notes[-1]) >= records.notes.height or bool((notes[1:] < notes[:-1]).any()):
+        if int(notes[-1]) >= len(paths) or bool((notes[1:] < notes[:-1]).any()):
             raise _damaged(file, f"{name} names notes that are not there")
     cells = tables["properties"]
     if fault := variant_fault(cells["kind"], cells["number"], cells["text"]):
@@ -212,7 +229,7 @@ def _check_records(file: KglFile, records: RecordTable) -> None:
         raise _damaged(file, fault)
 
 
-def _graph(file: KglFile, records: RecordTable) -> Graph:
+def _graph(file: KglFile, records: RecordTable, texts: pl.Series) -> Graph:
     meta = file.meta
     node_count = meta["node_count"]
     groups = tuple(NodeGroup(_labels(file, labels), first, stop) for labels, first, stop in meta["groups"])
@@ -223,7 +240,7 @@ def _graph(file: KglFile, records: RecordTable) -> Graph:
     incoming = unpack_numbers(file, "relationships.incoming", "<u4", total)
     if total and max(int(sources.max()), int(targets.max())) >= node_count:
         raise _damaged(file, "a relationship leads to no node")
-    columns = ColumnReader(file, meta["columns"], records, node_count, [count for _, count in meta["types"]])
+    columns = ColumnReader(file, records, texts, node_count, [count for _, count in meta["types"]])
     tables: dict[str, RelationshipTable] = {}
     first = 0
     for owner, (kind, count) in enumerate(meta["types"]):

@@ -16,9 +16,11 @@ from vaultgraph.errors import CorruptKglError
 from vaultgraph.graph.columns import VARIANT, Column, Segment
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.repeated_columns import NO_ROW, OF_NOTES, OF_PIECES, Repeated, repeated_notes, repeated_pieces
+from vaultgraph.graph.stored_bodies import NodeBodies
 from vaultgraph.graph.stored_times import stored_times_fault
 from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
 from vaultgraph.kgl.reader import KglFile
+from vaultgraph.kgl.texts import SharedTexts
 from vaultgraph.kgl.writer import Piece
 from vaultgraph.note.records import RecordTable, ValueKind
 
@@ -96,13 +98,19 @@ class ColumnWriter:
         """
         return {"pools": self._rows, "columns": self._columns}
 
-    def sections(self) -> Iterator[tuple[str, Piece]]:
+    def pools(self) -> dict[str, pl.Series]:
+        """The values of all segments that repeat nothing, a series a dtype, by the name they are stored under."""
+        return {
+            f"pool.{pool}": pl.concat([series.alias(pool) for series in self._pools[pool]])
+            for pool in sorted(self._pools)
+        }
+
+    def sections(self, texts: SharedTexts) -> Iterator[tuple[str, Piece]]:
         """The sections of all pools, and the row of each node in the notes and in the pieces (none: 2^32 - 1)."""
         for name, found in self._repeated.items():
             yield _SECTIONS[name], found.rows
-        for pool in sorted(self._pools):
-            joined = pl.concat([series.alias(pool) for series in self._pools[pool]])
-            yield from pack_series(f"pool.{pool}", joined)
+        for name, joined in self.pools().items():
+            yield from pack_series(name, joined, texts)
 
 
 class ColumnReader:
@@ -115,15 +123,18 @@ class ColumnReader:
     """
 
     def __init__(
-        self, file: KglFile, meta: Mapping[str, Any], records: RecordTable, node_count: int, counts: list[int]
+        self, file: KglFile, records: RecordTable, texts: pl.Series, node_count: int, counts: list[int]
     ) -> None:
+        meta: Mapping[str, Any] = file.meta["columns"]
         self._file = file
         self._sizes = [node_count, *counts]
-        self._repeated = {_NOTES: self._rows_of(_NOTES, records.notes, OF_NOTES)}
+        self._repeated = {_NOTES: self._rows_of(_NOTES, records.listing, OF_NOTES)}
+        self._bodies = NodeBodies(records, self._repeated[_NOTES].rows)
         if records.pieces.height:
             self._repeated[_PIECES] = self._rows_of(_PIECES, records.pieces, OF_PIECES)
         self._pools = {
-            name: unpack_series(file, f"pool.{name}", _DTYPES[name], rows) for name, rows in meta["pools"].items()
+            name: unpack_series(file, f"pool.{name}", _DTYPES[name], rows, texts)
+            for name, rows in meta["pools"].items()
         }
         for name, series in self._pools.items():
             if fault := _fault_of(series):
@@ -149,6 +160,9 @@ class ColumnReader:
             if first < stop or length < 1 or first + length > self._sizes[owner + 1]:
                 raise self._damaged(f"a segment of {key!r} is out of its place")
             stop = first + length
+            if (owner, key, pool) == (-1, "body", _NOTES) and self._repeated[_NOTES].has_all(first, stop):
+                segments.append(self._bodies.segment(first, stop))
+                continue
             series = self._stated(pool, owner, key, first, stop) if pool in self._repeated else None
             series = self._pooled(pool, start, length) if series is None else series
             segments.append(Segment(first, series.alias(key)))

@@ -16,7 +16,7 @@ def pieces_fault(records: RecordTable) -> str | None:
     """
     pieces, cells = records.pieces, records.cells
     notes = pieces["note"].to_numpy()
-    starts = np.searchsorted(notes, np.arange(records.notes.height + 1), side="left")
+    starts = np.searchsorted(notes, np.arange(records.listing.height + 1), side="left")
     sizes = np.diff(starts)
     position = np.arange(len(notes)) - starts[notes]
     kinds = pieces["kind"].to_numpy()

@@ -5,8 +5,8 @@ bitmap where nothing is null. The bytes therefore depend on the values alone, no
 library version wrote it. Everything read is checked (lengths, offsets, UTF-8, date ranges) before Arrow sees it.
 
 Sections of a series NAME: ``NAME`` values (numbers, packed bits, or the bytes of texts); ``NAME.valid`` packed bits;
-``NAME.offsets`` int32[n+1] of texts and lists; ``NAME.item`` the items of a list; ``NAME.<field>`` the fields of a
-struct.
+``NAME.offsets`` int32[n+1] of texts and lists; ``NAME.places`` uint32[n] of texts among shared ones (kgl/texts), in
+place of the former; ``NAME.item`` the items of a list; ``NAME.<field>`` the fields of a struct.
 """
 
 from collections.abc import Iterator
@@ -19,6 +19,7 @@ import pyarrow
 
 from vaultgraph.errors import CorruptKglError, KglError
 from vaultgraph.kgl.reader import KglFile
+from vaultgraph.kgl.texts import SharedTexts
 from vaultgraph.kgl.writer import Part, Piece
 
 pa: Final[Any] = pyarrow  # it has no type stubs: its arrays and types are `Any` here
@@ -39,8 +40,20 @@ _MOST_ROWS: Final = 2**31 - 2
 _PART_BYTES: Final = 1 << 21
 
 
-def pack_series(name: str, series: pl.Series) -> Iterator[tuple[str, Piece]]:
-    """The sections of ``series``.
+def text_columns(name: str, series: pl.Series) -> Iterator[tuple[str, pl.Series]]:
+    """The columns of texts in ``series``, by name of their section: itself, the items of its lists, its fields."""
+    dtype = series.dtype
+    if isinstance(dtype, pl.Struct):
+        for field in dtype.fields:
+            yield from text_columns(f"{name}.{field.name}", series.struct.field(field.name))
+    elif isinstance(dtype, pl.List):
+        yield from text_columns(f"{name}.item", _items_of(series, dtype))
+    elif dtype == pl.String():
+        yield name, series
+
+
+def pack_series(name: str, series: pl.Series, texts: SharedTexts | None = None) -> Iterator[tuple[str, Piece]]:
+    """The sections of ``series``; what is in ``texts`` is stored by its places there.
 
     dtypes: Boolean, UInt8, UInt32, Int32, Int64, Float64, Date, Datetime("us") with UTC or none, String, Binary, and
     List and Struct of these.
@@ -54,11 +67,13 @@ def pack_series(name: str, series: pl.Series) -> Iterator[tuple[str, Piece]]:
     dtype = series.dtype
     if isinstance(dtype, pl.Struct):
         for field in dtype.fields:
-            yield from pack_series(f"{name}.{field.name}", series.struct.field(field.name))
+            yield from pack_series(f"{name}.{field.name}", series.struct.field(field.name), texts)
     elif isinstance(dtype, pl.List):
         lengths = series.list.len().fill_null(0).to_numpy()
         yield f"{name}.offsets", _offsets_from(lengths, name)
-        yield from pack_series(f"{name}.item", _items_of(series, dtype))
+        yield from pack_series(f"{name}.item", _items_of(series, dtype), texts)
+    elif texts and (places := texts.places(name, series)) is not None:
+        yield f"{name}.places", places.astype("<u4", copy=False)
     elif dtype in (pl.String(), pl.Binary()):
         yield from _pack_texts(name, series)
     elif dtype == pl.Boolean():
@@ -69,15 +84,17 @@ def pack_series(name: str, series: pl.Series) -> Iterator[tuple[str, Piece]]:
         raise TypeError(f"no form on disk for a series of {dtype}")
 
 
-def unpack_series(file: KglFile, name: str, dtype: pl.DataType, rows: int) -> pl.Series:
-    """The series ``name`` of ``rows`` rows, sharing the memory of ``file`` where the dtype allows.
+def unpack_series(file: KglFile, name: str, dtype: pl.DataType, rows: int, texts: pl.Series | None = None) -> pl.Series:
+    """The series ``name`` of ``rows`` rows, sharing the memory of ``file`` and of ``texts`` where the dtype allows.
 
     Raises:
         CorruptKglError: a section is missing, damaged, of the wrong length, or holds what the dtype does not allow.
     """
     if type(rows) is not int or not 0 <= rows <= _MOST_ROWS:
         raise CorruptKglError(f"{file.path}: damaged (series {name!r} has {rows!r} rows).")
-    array = _unpack(file, name, dtype, rows)
+    if dtype == pl.String() and f"{name}.places" in file:
+        return _placed(file, name, rows, texts)
+    array = _unpack(file, name, dtype, rows, texts)
     if not rows:
         return pl.Series(name, [], dtype=dtype)
     series = pl.from_arrow(array)
@@ -99,16 +116,33 @@ def unpack_numbers(file: KglFile, name: str, dtype: str, rows: int) -> npt.NDArr
     return np.frombuffer(view, dtype=dtype)
 
 
-def _unpack(file: KglFile, name: str, dtype: pl.DataType, rows: int) -> Any:
-    valid = _bits(file, f"{name}.valid", rows) if f"{name}.valid" in file else None
+def _placed(file: KglFile, name: str, rows: int, texts: pl.Series | None) -> pl.Series:
+    """A series of shared texts by their places."""
+    places = pl.from_arrow(_unpack(file, f"{name}.places", pl.UInt32(), rows, None, f"{name}.valid"))
+    assert isinstance(places, pl.Series)
+    most: Any = places.max()
+    if texts is None or (most is not None and most >= len(texts)):
+        raise CorruptKglError(f"{file.path}: damaged ({name!r} names texts that are not there).")
+    return texts.gather(places).alias("") if rows else pl.Series(name, [], dtype=pl.String)
+
+
+def _unpack(
+    file: KglFile, name: str, dtype: pl.DataType, rows: int, texts: pl.Series | None, validity: str = ""
+) -> Any:
+    validity = validity or f"{name}.valid"
+    valid = _bits(file, validity, rows) if validity in file else None
     if isinstance(dtype, pl.Struct):
-        children = [_unpack(file, f"{name}.{field.name}", _instance(field.dtype), rows) for field in dtype.fields]
+        children = [
+            _unpack(file, f"{name}.{field.name}", _instance(field.dtype), rows, texts) for field in dtype.fields
+        ]
         fields = [pa.field(field.name, child.type) for field, child in zip(dtype.fields, children, strict=True)]
         return pa.Array.from_buffers(pa.struct(fields), rows, [valid], children=children)
     if isinstance(dtype, pl.List):
         offsets = _offsets(file, name, rows)
-        items = _unpack(file, f"{name}.item", _instance(dtype.inner), int(offsets[-1]))
+        items = _unpack(file, f"{name}.item", _instance(dtype.inner), int(offsets[-1]), texts)
         return pa.Array.from_buffers(pa.list_(items.type), rows, [valid, pa.py_buffer(offsets)], children=[items])
+    if dtype == pl.String() and f"{name}.places" in file:
+        return _arrow_of(_placed(file, name, rows, texts))
     if dtype in (pl.String(), pl.Binary()):
         offsets = _offsets(file, name, rows)
         data = file.section(name)

@@ -1,20 +1,24 @@
-"""Opening a .kgl container and handing out its sections, each checked against its checksum before its first use.
+"""Opening a .kgl container and handing out its sections, each read and checked when it is first asked for.
 
-The file is read into memory, not mapped: a mapped file that another program truncates (`cp` over it, rsync --inplace)
-kills the process, and content could change after it was checked. Reading into huge pages costs no more than the page
-faults of a mapping would. Views of sections keep the memory alive; there is nothing to close.
+The file is held open, not mapped: a mapped file that another program truncates (`cp` over it, rsync --inplace) kills
+the process, and content could change after it was checked. What is read lies in memory of our own, so a section that
+was handed out stays what it is; one that is asked for after the file was damaged is an error. A file that is renamed
+or removed meanwhile can still be read.
 """
 
 import errno
 import os
 import stat
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from vaultgraph.errors import CorruptKglError, ForeignKglError, KglError
+from vaultgraph.kgl.coding import unpack_numbers_of
 from vaultgraph.kgl.layout import ALIGNMENT, HEADER_BYTES, MAGIC, Section, parse_contents, parse_header
 
 MOST_BYTES: Final = 1 << 33
@@ -22,15 +26,27 @@ _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.
 _PIECE_BYTES: Final = 1 << 26
 
 
+class _Handle:
+    """An open file, closed with the last section that may still be asked for."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        os.close(self.number)
+
+
 class KglFile:
     """An open container: ``meta`` as it was written, and sections by name."""
 
-    def __init__(self, path: str, data: memoryview, sections: dict[str, Section], meta: dict[str, Any]) -> None:
+    def __init__(self, path: str, handle: _Handle, sections: dict[str, Section], meta: dict[str, Any]) -> None:
         self.path = path
         self.meta = meta
-        self._data = data
+        self._handle = handle
         self._sections = sections
-        self._checked: set[str] = set()
+        self._kept: dict[str, memoryview] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._sections
@@ -39,21 +55,36 @@ class KglFile:
         """The names of the sections, in file order."""
         return list(self._sections)
 
+    def part(self, names: Iterable[str]) -> "KglFile":
+        """The same file with some of its sections only, nothing of what was read kept."""
+        return KglFile(self.path, self._handle, {name: self._sections[name] for name in names}, {})
+
     def section(self, name: str) -> memoryview:
-        """The bytes of a section: read-only, starting at a multiple of 64 in memory.
+        """The content of a section: read-only, starting at a multiple of 64 in memory.
 
         Raises:
-            CorruptKglError: there is no such section, or its checksum is wrong.
+            CorruptKglError: there is no such section, it was cut off, its checksum is wrong, or it cannot be unpacked.
         """
         section = self._sections.get(name)
         if section is None:
             raise CorruptKglError(f"{self.path}: damaged (section {name!r} is missing).")
-        view = self._data[section.offset : section.offset + section.length]
-        if name not in self._checked:
-            if zlib.crc32(view) != section.checksum:
-                raise CorruptKglError(f"{self.path}: damaged (the checksum of section {name!r} is wrong).")
-            self._checked.add(name)
-        return view
+        if name not in self._kept:
+            self._kept[name] = self._read(section)
+        return self._kept[name]
+
+    def _read(self, section: Section) -> memoryview:
+        try:
+            view = _read_aligned(self._handle.number, section.offset, section.length, self.path)
+        except OSError as reason:
+            raise CorruptKglError(f"{self.path}: cannot be read any more ({reason.strerror}).") from reason
+        if zlib.crc32(view) != section.checksum:
+            raise CorruptKglError(f"{self.path}: damaged (the checksum of section {section.name!r} is wrong).")
+        if not section.coding:
+            return view
+        numbers = unpack_numbers_of(view, section.coding, section.width, section.count)
+        if numbers is None:
+            raise CorruptKglError(f"{self.path}: damaged (section {section.name!r} cannot be unpacked).")
+        return _aligned_copy(numbers)
 
 
 def open_kgl(path: str | os.PathLike[str], *, most_bytes: int = MOST_BYTES) -> KglFile:
@@ -68,21 +99,17 @@ def open_kgl(path: str | os.PathLike[str], *, most_bytes: int = MOST_BYTES) -> K
         KglError: missing, unreadable, or over ``most_bytes``.
     """
     shown = str(path)
-    handle = _open_regular(path)
+    handle = _Handle(_open_regular(path))
     try:
-        file_length = os.fstat(handle).st_size
-        header = parse_header(os.pread(handle, HEADER_BYTES, 0), file_length, shown)
+        file_length = os.fstat(handle.number).st_size
+        header = parse_header(os.pread(handle.number, HEADER_BYTES, 0), file_length, shown)
         if file_length > most_bytes:
             raise KglError(f"{shown}: {file_length:,} bytes, over the cap of {most_bytes:,} bytes.")
-        data = _read_aligned(handle, file_length, shown)
+        contents = _read_aligned(handle.number, header.contents_offset, header.contents_length, shown)
     except OSError as reason:
         raise KglError(f"{shown}: cannot be read ({reason.strerror}).") from reason
-    except MemoryError as reason:
-        raise KglError(f"{shown}: does not fit into memory.") from reason
-    finally:
-        os.close(handle)
-    sections, meta = parse_contents(data[header.contents_offset :], header, shown)
-    return KglFile(shown, data, sections, meta)
+    sections, meta = parse_contents(contents, header, shown)
+    return KglFile(shown, handle, sections, meta)
 
 
 def is_replaceable(path: str | os.PathLike[str]) -> bool:
@@ -119,15 +146,27 @@ def _open_regular(path: str | os.PathLike[str]) -> int:
     return handle
 
 
-def _read_aligned(handle: int, length: int, path: str) -> memoryview:
-    """The whole file, read-only, at an address that is a multiple of 64 so that sections keep their alignment."""
-    room = np.empty(length + ALIGNMENT, dtype=np.uint8)  # numpy asks for huge pages, which makes this fast
-    start = -room.ctypes.data % ALIGNMENT
-    target = room.data[start : start + length]
+def _read_aligned(handle: int, offset: int, length: int, path: str) -> memoryview:
+    """A part of the file, read-only, at an address that is a multiple of 64."""
+    target = _aligned_room(length)
     filled = 0
     while filled < length:
-        count = os.preadv(handle, [target[filled : filled + _PIECE_BYTES]], filled)
+        count = os.preadv(handle, [target[filled : filled + _PIECE_BYTES]], offset + filled)
         if not count:
             raise CorruptKglError(f"{path}: it was truncated while it was read.")
         filled += count
     return target.toreadonly()
+
+
+def _aligned_copy(numbers: npt.NDArray[Any]) -> memoryview:
+    if not numbers.ctypes.data % ALIGNMENT:
+        return numbers.view(np.uint8).data.toreadonly()
+    target = _aligned_room(numbers.nbytes)
+    target[:] = numbers.view(np.uint8).data
+    return target.toreadonly()
+
+
+def _aligned_room(length: int) -> memoryview:
+    room = np.empty(length + ALIGNMENT, dtype=np.uint8)  # numpy asks for huge pages, which makes this fast
+    start = -room.ctypes.data % ALIGNMENT
+    return room.data[start : start + length]

@@ -12,11 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from vaultgraph.durable import replace_file
-from vaultgraph.kgl.layout import HEADER_BYTES, Header, Section, aligned, pack_contents, pack_header
+from vaultgraph.kgl.coding import RAW, pack_numbers
+from vaultgraph.kgl.layout import (
+    HEADER_BYTES,
+    MOST_EXPANSION,
+    SPARE_BYTES,
+    Header,
+    Section,
+    aligned,
+    pack_contents,
+    pack_header,
+)
 
 Part = bytes | bytearray | memoryview | npt.NDArray[np.generic]
 Piece = Part | Iterator[Part]
-"""The bytes of a section, whole or part after part."""
+"""The bytes of a section, whole or part after part. Arrays of numbers are packed where that makes them shorter."""
 
 
 def write_sections(path: str | os.PathLike[str], sections: Iterable[tuple[str, Piece]], meta: Mapping[str, Any]) -> int:
@@ -36,17 +46,19 @@ def write_sections(path: str | os.PathLike[str], sections: Iterable[tuple[str, P
         # One section at a time: a caller that makes them as they are asked for never holds two.
         nonlocal header
         yield bytes(HEADER_BYTES)
-        end = HEADER_BYTES
-        for name, piece in sections:
+        end, content_bytes = HEADER_BYTES, 0
+        for name, given in sections:
             offset = aligned(end)
             yield bytes(offset - end)
+            piece, coding, width, count = _packed(given, MOST_EXPANSION * offset + SPARE_BYTES - content_bytes)
             end, checksum = offset, 0
             for part in piece if isinstance(piece, Iterator) else (piece,):
                 view = _bytes_of(part)
                 checksum = zlib.crc32(view, checksum)
                 end += len(view)
                 yield view
-            placed.append(Section(name, offset, end - offset, checksum))
+            placed.append(Section(name, offset, end - offset, checksum, coding, width, count))
+            content_bytes += placed[-1].content_bytes
         if len({section.name for section in placed}) != len(placed):
             raise ValueError("two sections have one name")
         contents = pack_contents(placed, meta)
@@ -57,6 +69,15 @@ def write_sections(path: str | os.PathLike[str], sections: Iterable[tuple[str, P
         header = pack_header(Header(contents_offset, len(contents), zlib.crc32(contents), length))
 
     return replace_file(path, stream(), head=lambda: header)
+
+
+def _packed(piece: Piece, most_bytes: int) -> tuple[Piece, str, int, int]:
+    """What is written for ``piece``: bytes, coding, bytes a number, how many; packed only up to ``most_bytes``."""
+    if isinstance(piece, np.ndarray) and piece.nbytes <= most_bytes:
+        packed = pack_numbers(piece)
+        if packed is not None:
+            return packed[1], packed[0], piece.itemsize, len(piece)
+    return piece, RAW, 1, 0
 
 
 def _bytes_of(piece: Part) -> memoryview:

@@ -182,6 +182,11 @@ class RecordTable:
     cells: pl.DataFrame
     problems: pl.DataFrame
 
+    @property
+    def listing(self) -> pl.DataFrame:
+        """``notes`` without `body`: records from a cache file then need not read the bodies."""
+        return self.notes.drop("body")
+
     def tables(self) -> dict[str, pl.DataFrame]:
         """The frames by name, in the order of ``SCHEMAS``."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from polars.exceptions import PanicException
 
-from vaultgraph.errors import UnknownOperationError, VaultgraphError
+from vaultgraph.errors import CorruptKglError, UnknownOperationError, VaultgraphError
 from vaultgraph.serve.answers import Answer, text_answer
 from vaultgraph.serve.operations import OPERATIONS, Operation
 from vaultgraph.serve.parameters import check_arguments, nearest
@@ -28,7 +28,11 @@ def dispatch(session: Session, name: str, arguments: Mapping[str, Any], cancelle
     try:
         operation = find_operation(name)
         given = check_arguments(operation.parameters, arguments, operation.name)
-        return operation.run(Call(session, given, cancelled or Event()))
+        call = Call(session, given, cancelled or Event())
+        try:
+            return operation.run(call)
+        except CorruptKglError:
+            return operation.run(call)  # the cache file was damaged since it was opened: the vault builds anew
     except StillBuilding as waiting:
         return text_answer(waiting.text)
     except VaultgraphError as error:

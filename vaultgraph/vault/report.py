@@ -27,7 +27,7 @@ PARTS: Final = {
 
 def report_of(done: Refreshed, origin: Origin, cache: str | None, schema_ms: float) -> Report:
     """The report; ``cache``: one line about the cache file, ``schema_ms``: what describing the graph took."""
-    graph, stated, profile, guidance = done.graph, done.state.records.notes, done.profile, done.guided.guidance
+    graph, stated, profile, guidance = done.graph, done.state.records.listing, done.profile, done.guided.guidance
     types = {name: len(table.sources) for name, table in graph.relationships.items()}
     others = {
         "skipped_notes": int(stated["is_skipped"].sum()),
@@ -63,7 +63,7 @@ def _parts(records: RecordTable) -> dict[str, int]:
     """How many parts of notes became nodes, by kind."""
     if not records.pieces.height:
         return {}
-    skipped = records.notes.with_row_index("note").filter("is_skipped")["note"]
+    skipped = records.listing.with_row_index("note").filter("is_skipped")["note"]
     kinds = records.pieces.filter(~pl.col("note").is_in(skipped.implode()))["kind"].value_counts()
     found = dict(kinds.iter_rows())
     return {name: int(found[kind]) for kind, name in PARTS.items() if kind in found}

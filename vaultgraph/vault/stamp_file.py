@@ -60,14 +60,14 @@ def load_stamps(path: Path | None, records: RecordTable) -> pl.DataFrame:
     except (KglError, OSError) as error:
         log.debug("the stamps of the last visit are not used: %s", error)
         return nothing
-    return known.join(records.notes.select("path", "hash"), on=["path", "hash"], how="semi").drop("hash")
+    return known.join(records.listing.select("path", "hash"), on=["path", "hash"], how="semi").drop("hash")
 
 
 def save_stamps(path: Path | None, trusted: pl.DataFrame, records: RecordTable) -> None:
     """Keep ``trusted`` stamps with the content hashes of ``records``. A file system that refuses is no error."""
     if path is None:
         return
-    known = trusted.join(records.notes.select("path", "hash"), on="path", how="inner", maintain_order="left")
+    known = trusted.join(records.listing.select("path", "hash"), on="path", how="inner", maintain_order="left")
     sections = (section for series in known.select(KNOWN.names()) for section in pack_series(series.name, series))
     meta = {"content": _CONTENT, "version": __version__, "rows": known.height}
     try:

@@ -19,8 +19,8 @@ def procedure_tables(records: RecordTable, problems: pl.DataFrame, profile: Prof
     """
     return {
         "vault.problems": lambda: problems,
-        "vault.headings": lambda: _with_paths(records.headings, records.notes),
-        "vault.links": lambda: _with_paths(records.links, records.notes),
+        "vault.headings": lambda: _with_paths(records.headings, records.listing),
+        "vault.links": lambda: _with_paths(records.links, records.listing),
         "db.indexes": lambda: _indexes(profile),
     }
 

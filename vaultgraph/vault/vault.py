@@ -15,12 +15,13 @@ from typing import Final, Self
 
 import polars as pl
 
-from vaultgraph.cypher.budget import budget_for
+from vaultgraph.cypher.budget import Budget, budget_for
 from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.result import Result
-from vaultgraph.errors import BuildError, SettingsError, VaultgraphError
+from vaultgraph.errors import BuildError, CorruptKglError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.schema import schema_of
+from vaultgraph.graph.stored_bodies import late_fault
 from vaultgraph.vault.cache import CacheChoice, CacheFile, choose_cache, load_cache, write_cache
 from vaultgraph.vault.refresh import Progress, Refreshed, State, preload, refresh
 from vaultgraph.vault.report import report_of
@@ -156,8 +157,15 @@ class Vault:
         Raises:
             QueryError: the query is wrong, over its deadline, or cancelled.
         """
-        snapshot = self.current()
         budget = budget_for(timeout_ms, cancelled)
+        try:
+            return self._run(text, parameters, budget)
+        except CorruptKglError:
+            # Bodies are read from the cache file when they are asked for: it was damaged since it was opened.
+            return self._run(text, parameters, budget)
+
+    def _run(self, text: str, parameters: Mapping[str, object], budget: Budget) -> tuple[Result, Snapshot]:
+        snapshot = self.current()
         tables = procedure_tables(snapshot.records, snapshot.problems, snapshot.profile)
         result = run_query(
             snapshot.graph, text, parameters, budget=budget, schema=snapshot.schema, tables=tables, plans=snapshot.plans
@@ -228,6 +236,8 @@ class Vault:
         return self._watcher is not None and self._watcher.is_dirty
 
     def _should_retry(self, snapshot: Snapshot) -> bool:
+        if late_fault(snapshot.records):
+            return True
         return snapshot.stale is not None and time.monotonic() - self._failed_at > RETRY_S
 
     def _attempt(self) -> Snapshot:
@@ -252,15 +262,22 @@ class Vault:
     def _refresh(self) -> Snapshot:
         """One pass over the folder; swaps the snapshot where anything changed. The lock is held."""
         self._follow_replaced_folder()
-        origin: Origin = "refreshed" if self._state else "built"
+        origin: Origin = "refreshed"
         if self._state is None and not self._loaded and self._cache:
             self._state, self._cache = load_cache(self._cache, self.root)
-            origin = "cache" if self._state else "built"
+            origin = "cache"
         self._loaded = True
+        if self._state and (fault := late_fault(self._state.records)):
+            self._forget_cached(fault)
         try:
-            done = refresh(self.root, self._state, self._touched, self._progress)
+            try:
+                done = refresh(self.root, self._state, self._touched, self._progress)
+            except CorruptKglError as error:
+                self._forget_cached(error.message)
+                done = refresh(self.root, None, self._touched, self._progress)
         except (OSError, MemoryError, RecursionError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise BuildError(f"The vault could not be read: {type(error).__name__}: {error}") from error
+        origin = origin if self._state else "built"
         old, self._state = self._state, done.state
         self._unsaved = self._unsaved or done.changed
         self._unstamped = self._unstamped or old is None or not old.trusted.equals(done.state.trusted)
@@ -271,6 +288,12 @@ class Vault:
         generation = current.generation + 1 if current else 1
         self._snapshot = _snapshot(generation, done, origin, self._cache)
         return self._snapshot
+
+    def _forget_cached(self, fault: str) -> None:
+        """Go on without what was read from a cache file that was found damaged later."""
+        self._state = None
+        if self._cache:
+            self._cache = replace(self._cache, remark=f"rebuilt: {fault}")
 
     def _follow_replaced_folder(self) -> None:
         """Where the vault's path names another folder than the one held open, go on with that one."""
