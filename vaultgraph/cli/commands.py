@@ -64,8 +64,15 @@ def run_status(vault: str, cache: str) -> int:
     click.echo(", ".join(counted(count, noun) for noun, count in nouns.items()))
     differ = f"; {counted(report.parsed, 'note differs', 'notes differ')} from it"
     click.echo(f"{state}{differ}" if report.origin == "cache" else state)
-    if report.cache:
-        click.echo(f"cache: {report.cache}")
+    facts = opened.cache_facts()
+    if facts:
+        match = f"{facts.matching:,} of {counted(facts.notes, 'note')} as on disk"
+        click.echo(f"cache: {facts.path}, {facts.size_bytes:,} bytes, vaultgraph {facts.version}; {match}")
+    if report.cache or not facts:
+        click.echo(f"cache: {report.cache or 'none'}")
+    phases = ", ".join(f"{name} {cost:,.1f}" for name, cost in report.phases_ms.items())
+    made = f"{opened.current().built_at:%Y-%m-%dT%H:%M:%SZ}"
+    click.echo(f"last refresh: {made}, {sum(report.phases_ms.values()):,.1f} ms ({phases})")
     click.echo(f"problems: {problem_summary(report.problems)}")
     opened.root.close()
     return 0

@@ -5,6 +5,7 @@ and a file of another program is never overwritten.
 """
 
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -12,14 +13,15 @@ from typing import Final, Literal
 from polars.exceptions import PanicException
 
 from vaultgraph import __version__
-from vaultgraph.durable import remove_leftovers
+from vaultgraph.durable import one_at_a_time, remove_leftovers
 from vaultgraph.errors import CorruptKglError, FileError, KglError, KglVersionError, ProfileError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.store import load, save
+from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.vault_yaml import load_profile
 from vaultgraph.vault.refresh import State
-from vaultgraph.vault.stamp_file import load_stamps, stamp_path
+from vaultgraph.vault.stamp_file import load_stamps, lock_path, stamp_path
 
 CacheChoice = Literal["default"] | str | os.PathLike[str] | None
 _ELSEWHERE: Final = "--vault-cache PATH puts it elsewhere, --vault-cache none goes without."
@@ -32,13 +34,26 @@ DEFAULT_CACHE: Final = f"{CACHE_FOLDER}/graph.kgl"
 class CacheFile:
     """``path`` of the cache; ``is_writable`` False after a reason not to write it was found; ``remark`` says it.
 
-    ``is_inside``: it is the default one, in the folder `.kglite` of the vault.
+    ``is_inside``: it is the default one, in the folder `.kglite` of the vault. ``is_busy``: it was not written because
+    another process was writing it; it is to be tried again.
     """
 
     path: Path
     is_inside: bool = False
     is_writable: bool = True
     remark: str | None = None
+    is_busy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CacheFacts:
+    """What is in a cache file: who wrote it (``version``), how many ``notes``, how many are ``matching`` the disk."""
+
+    path: Path
+    size_bytes: int
+    version: str
+    notes: int
+    matching: int
 
 
 def choose_cache(folder: Path, choice: CacheChoice) -> CacheFile | None:
@@ -76,13 +91,33 @@ def load_cache(cache: CacheFile, root: VaultRoot) -> tuple[State | None, CacheFi
     return State(stored.records, None, trusted, built, stored.inputs_hash, reading, texts), cache
 
 
+def cache_facts(cache: CacheFile, records: RecordTable) -> CacheFacts | None:
+    """About the file; ``records`` are those of the notes on disk. None where there is none that can be read."""
+    try:
+        stored, size_bytes = load(cache.path), cache.path.stat().st_size
+    except (KglError, OSError, MemoryError, PanicException):
+        return None
+    known, there = stored.records.listing, records.listing
+    matching = known.select("path", "hash").join(there, on=["path", "hash"], how="semi").height
+    return CacheFacts(cache.path, size_bytes, stored.version, known.height, matching)
+
+
 def write_cache(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:
     """Save ``state``; the returned cache says how it went. Never raises for a file system that refuses.
 
-    A vault folder that is gone is not made again, and the default cache never leaves the vault through a symlink.
+    A vault folder that is gone is not made again, and the default cache never leaves the vault through a symlink. Of
+    all processes with one cache, one writes at a time; the others come back later.
     """
     if not root.exists():
-        return replace(cache, remark=f"not written: {root.path} is gone")
+        return replace(cache, remark=f"not written: {root.path} is gone", is_busy=False)
+    lock = lock_path(cache.path)
+    with nullcontext(True) if lock is None else one_at_a_time(lock) as is_ours:
+        if not is_ours:
+            return replace(cache, remark="not written: another vaultgraph is writing it", is_busy=True)
+        return _write(replace(cache, is_busy=False), state, root)
+
+
+def _write(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:
     try:
         if not cache.is_inside:
             cache.path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,6 +134,8 @@ def write_cache(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:
             configuration=state.configuration,
             version=__version__,
         )
+    except CorruptKglError as error:  # of the file the state came from; the next query builds anew
+        return replace(cache, remark=f"not written: {error.message}")
     except (OSError, KglError, FileError) as error:
         reason = (error.strerror or type(error).__name__) if isinstance(error, OSError) else error.message
         return replace(

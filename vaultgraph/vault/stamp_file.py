@@ -43,6 +43,12 @@ def stamp_path(vault: Path) -> Path | None:
     return Path(base if base and Path(base).is_absolute() else default) / "vaultgraph" / f"{name}.stamps"
 
 
+def lock_path(cache: Path) -> Path | None:
+    """The file whose lock says who writes the cache at ``cache``; None where the user has no cache folder."""
+    stamps = stamp_path(cache)
+    return None if stamps is None else stamps.with_suffix(".lock")
+
+
 def load_stamps(path: Path | None, records: RecordTable) -> pl.DataFrame:
     """Stamps (the columns of KNOWN without hash) of the notes of ``records`` whose content was seen under them.
 

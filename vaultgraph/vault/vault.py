@@ -22,7 +22,15 @@ from vaultgraph.errors import BuildError, CorruptKglError, SettingsError, Vaultg
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.schema import schema_of
 from vaultgraph.graph.stored_bodies import late_fault
-from vaultgraph.vault.cache import CacheChoice, CacheFile, choose_cache, load_cache, write_cache
+from vaultgraph.vault.cache import (
+    CacheChoice,
+    CacheFacts,
+    CacheFile,
+    cache_facts,
+    choose_cache,
+    load_cache,
+    write_cache,
+)
 from vaultgraph.vault.refresh import Progress, Refreshed, State, preload, refresh
 from vaultgraph.vault.report import report_of
 from vaultgraph.vault.snapshot import Origin, Report, Snapshot
@@ -30,6 +38,7 @@ from vaultgraph.vault.stamp_file import save_stamps, stamp_path
 from vaultgraph.vault.tables import procedure_tables
 from vaultgraph.vault.watch import Watcher, WatchMode
 
+BUSY_S: Final = 5.0  # while another server writes the cache, it is tried again so often
 RETRY_S: Final = 1.0  # a failed refresh is tried again by a call that comes this much later
 
 
@@ -77,6 +86,7 @@ class Vault:
         self._cache = cache
         self._progress = progress
         self._lock = threading.Lock()
+        self._saving = threading.Lock()  # taken before the other
         self._state: State | None = None
         self._snapshot: Snapshot | None = None
         self._touched: set[str] = set()  # written paths that no successful refresh has taken in yet
@@ -201,13 +211,28 @@ class Vault:
 
     def save(self) -> str | None:
         """Write the cache file where something is unsaved; one line about it, None without a cache."""
-        with self._lock:
-            if self._cache and self._state and self._unsaved and self._cache.is_writable:
-                self._cache = write_cache(self._cache, self._state, self.root)
-            if self._cache and self._state and self._unstamped:
-                save_stamps(stamp_path(self.root.path), self._state.trusted, self._state.records)
-            self._unsaved = self._unstamped = False
-            return self._cache.remark if self._cache else None
+        with self._saving:  # no query waits while this writes
+            with self._lock:
+                cache, state, is_unsaved, is_unstamped = self._cache, self._state, self._unsaved, self._unstamped
+                self._unsaved = self._unstamped = False
+            if cache is None:
+                return None
+            if state and is_unsaved and cache.is_writable:
+                cache = write_cache(cache, state, self.root)
+                with self._lock:
+                    self._cache = cache
+                    self._unsaved |= cache.is_busy
+            if state and is_unstamped:
+                save_stamps(stamp_path(self.root.path), state.trusted, state.records)
+            return cache.remark
+
+    def cache_facts(self) -> CacheFacts | None:
+        """What is in the cache file, compared with the notes; None without one, or where it cannot be read.
+
+        Raises:
+            VaultgraphError: nothing could be built yet.
+        """
+        return cache_facts(self._cache, self.current().records) if self._cache else None
 
     @property
     def is_cache_refused(self) -> bool:
@@ -317,7 +342,7 @@ class Vault:
     def _background(self) -> None:
         """Refresh and save when edits have paused, so that the next call finds its answer ready."""
         while not self._closing:
-            self._work.wait()
+            self._work.wait(BUSY_S if self._unsaved else None)
             self._work.clear()
             if self._closing:
                 return
