@@ -1,4 +1,4 @@
-"""Random expressions and patterns for benchmarks/query_fuzz.py: each a text, and a function of a row that computes it."""
+"""Random expressions and patterns for benchmarks/query_fuzz.py: each a text, and a function of a row."""
 
 import random
 from collections.abc import Callable

@@ -23,6 +23,6 @@ def fuzz():
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_engine_agrees_with_the_naive_evaluation(fuzz, seed):
-    outcomes = [fuzz.check(seed, case) for case in range(100)]
+    outcomes = [fuzz.check(seed, case) for case in range(50)]
     assert [difference for difference in outcomes if difference] == []
-    assert outcomes.count(None) > 60
+    assert outcomes.count(None) > 30
