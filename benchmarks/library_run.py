@@ -20,16 +20,20 @@ COUNT_RELATIONSHIPS = "MATCH ()-[r]->() RETURN count(r) AS found"
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """``count`` runs a counting query; ``close`` ends what opening began, writing the cache included."""
+    """``count`` runs a counting query; ``close`` ends what opening began, writing the cache included.
+
+    ``parsed``: how many notes were parsed, None where the program does not say.
+    """
 
     count: Callable[[str], int]
     close: Callable[[], object]
+    parsed: int | None = None
 
 
 def open_vaultgraph(vault: str, *, cached: bool) -> Opened:
     """Open with vaultgraph, which writes its cache in the background or at the latest when it is closed."""
     opened = OPEN["vaultgraph"](vault, cache="default" if cached else None)
-    return Opened(lambda text: opened.query(text).rows[0][0], opened.close)
+    return Opened(lambda text: opened.query(text).rows[0][0], opened.close, opened.report.parsed)
 
 
 def open_kglite(vault: str, *, cached: bool) -> Opened:
@@ -82,6 +86,8 @@ def main() -> None:
     opened.close()
     cost["close_ms"] = (time.perf_counter() - begin) * 1e3
     cost["peak_mb"] = peak_mb()
+    if opened.parsed is not None:
+        cost["parsed"] = opened.parsed
     print(json.dumps(cost))
 
 

@@ -5,6 +5,7 @@ one when it is installed there (the `bench` extra), or in the one named by `--kg
 """
 
 import json
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,14 +45,17 @@ class Side:
         script = Path(self.python).parent / self.server
         return [str(script), "--vault", str(vault), *([] if cached else ["--vault-cache", "none"])]
 
-    def library(self, vault: Path, *, cached: bool) -> dict[str, float | str]:
+    def library(self, vault: Path, *, cached: bool, home: Path | None = None) -> dict[str, float | str]:
         """Open ``vault`` once in a fresh process; see ``library_run`` for the figures.
+
+        ``home``: the folder for what a program keeps about vaults on this machine; None: the user's.
 
         Raises: SideError with the last line the process wrote.
         """
         command = [self.python, str(HERE / "library_run.py"), self.name, str(vault), "cache" if cached else "none"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+            places = {**os.environ, "XDG_CACHE_HOME": str(home)} if home else None
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=places)
         except subprocess.TimeoutExpired as error:
             raise SideError("no graph after 600 s") from error
         if done.returncode:
