@@ -61,6 +61,12 @@ def gather(column: Column | None, ids: Ids) -> list[Gathered]:
     """
     if column is None or not len(ids):
         return []
+    if len(ids) == 1:
+        one = int(ids[0])
+        for segment in column.segments:
+            if segment.first <= one < segment.stop:
+                return [Gathered(None, segment.series.slice(one - segment.first, 1))]
+        return []
     parts: list[Gathered] = []
     low, high = int(ids.min()), int(ids.max())
     for segment in column.segments:

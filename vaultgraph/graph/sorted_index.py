@@ -37,6 +37,7 @@ _KINDS: Final = (
     (pl.Date(), "date"),
     (pl.Datetime("us"), "moment"),
 )
+_SEVERAL: Final = 4
 _TIMES: Final = frozenset({"date", "moment", "other"})
 
 
@@ -56,17 +57,29 @@ class _Part:
         low: int = 0
         high: int = len(self.values)
         for operator, value in bounds:
-            if operator in ("=", ">=", "STARTS WITH"):
+            if operator == "=":
+                low, high = self._equal(value, low, high)
+                continue
+            if operator in (">=", "STARTS WITH"):
                 low = bisect_left(self.values, value, low, high, key=self.key)
             elif operator == ">":
                 low = bisect_right(self.values, value, low, high, key=self.key)
-            if operator in ("=", "<="):
+            if operator == "<=":
                 high = bisect_right(self.values, value, low, high, key=self.key)
             elif operator == "<":
                 high = bisect_left(self.values, value, low, high, key=self.key)
             elif operator == "STARTS WITH":
                 high = bisect_right(self.values, value, low, high, key=_cut(value))
         return low, high
+
+    def _equal(self, value: Any, low: int, high: int) -> tuple[int, int]:
+        low = bisect_left(self.values, value, low, high, key=self.key)
+        last = low
+        while last < high and last < low + _SEVERAL and self.values[last] == value:
+            last += 1
+        if last < low + _SEVERAL:
+            return low, last  # as most often: none or a few
+        return low, bisect_right(self.values, value, last, high, key=self.key)
 
 
 def _cut(prefix: str) -> Callable[[str], str]:

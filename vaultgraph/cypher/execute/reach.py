@@ -4,6 +4,7 @@ Called by execute/run where rules/reach has found that nobody asks for the trail
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +18,35 @@ from vaultgraph.cypher.execute.scan import label_mask
 from vaultgraph.cypher.operators import Reach
 from vaultgraph.graph.columns import Ids
 
+_MOST_FLAGS: Final = 4_000_000  # of three numbers each
+
+
+class _Flags:
+    """The nodes reached so far, a place for every row and node: first relationship and distance."""
+
+    def __init__(self, size: int) -> None:
+        self.branches = np.zeros(size, dtype=np.int64)
+        self.depths = np.full(size, -1, dtype=np.int64)
+        self._firsts = np.zeros(size, dtype=np.int64)
+
+    def find(self, keys: Ids) -> tuple[npt.NDArray[np.bool_], Ids]:
+        """Which keys are there, and where."""
+        return self.depths[keys] >= 0, keys
+
+    def firsts(self, keys: Ids) -> Ids:
+        """The place in ``keys`` where each key comes first."""
+        self._firsts[keys[::-1]] = np.arange(len(keys) - 1, -1, -1, dtype=np.int64)  # the last written is the first
+        return self._firsts[keys]
+
+    def plus(self, keys: Ids, branches: Ids, depth: int) -> "_Flags":
+        """With more nodes, all at one distance."""
+        self.branches[keys], self.depths[keys] = branches, depth
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The nodes reached so far, by key (row and node in one number, ascending): first relationship and distance."""
+    """The same by key (row and node in one number, ascending), where there are too many rows and nodes for that."""
 
     keys: Ids
     branches: Ids
@@ -32,6 +58,11 @@ class _Seen:
             return np.zeros(len(keys), dtype=np.bool_), np.zeros(len(keys), dtype=np.int64)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return self.keys[places] == keys, places
+
+    def firsts(self, keys: Ids) -> Ids:
+        """The place in ``keys`` where each key comes first."""
+        _, firsts, groups = np.unique(keys, return_index=True, return_inverse=True)
+        return firsts[groups]
 
     def plus(self, keys: Ids, branches: Ids, depth: int) -> "_Seen":
         """With more nodes, all at one distance."""
@@ -52,10 +83,11 @@ def reach(plan: Reach, bindings: Bindings, context: Context) -> Bindings | None:
     level = first_level(node_ids(bindings, plan.source))
     keys = level.origins * size + level.nodes
     nothing = np.zeros(0, dtype=np.int64)
-    seen = _Seen(nothing, nothing, nothing)
+    flags = bindings.height * size
+    seen = _Flags(flags) if flags <= _MOST_FLAGS else _Seen(nothing, nothing, nothing)
     returns = trails.least > 0 and trails.direction == "both"
     if trails.least == 0 or returns:
-        seen = _Seen(keys, np.full(len(keys), -1, dtype=np.int64), np.zeros(len(keys), dtype=np.int64))
+        seen = seen.plus(keys, np.full(len(keys), -1, dtype=np.int64), 0)
     is_closed = np.zeros(bindings.height, dtype=np.bool_)
     found = [(level.origins, level.nodes)] if trails.least == 0 else []
     starts, depth, total = level, 0, len(keys)
@@ -67,15 +99,16 @@ def reach(plan: Reach, bindings: Bindings, context: Context) -> Bindings | None:
         keys, branches = level.origins * size + level.nodes, level.trail[0]
         known, places = seen.find(keys)
         fresh = np.flatnonzero(~known)
-        _, firsts, groups = np.unique(keys[fresh], return_index=True, return_inverse=True)
+        firsts = seen.firsts(keys[fresh])
+        context.budget.check()
         if returns:
             # two ways that left the start by different relationships and meet here make a trail back to it
             lengths = np.where(known, depth + seen.depths[places], 2 * depth)
             others = seen.branches[places]
-            others[fresh] = branches[fresh[firsts]][groups]
+            others[fresh] = branches[fresh[firsts]]
             closes = branches != others
             is_closed[level.origins[closes if trails.most is None else closes & (lengths <= trails.most)]] = True
-        chosen = fresh[np.sort(firsts)]
+        chosen = fresh[firsts == np.arange(len(fresh), dtype=np.int64)]
         seen = seen.plus(keys[chosen], branches[chosen], depth)
         level = Level(level.origins[chosen], level.nodes[chosen], level.trail[:1, chosen])
         found.append((level.origins, level.nodes))
