@@ -226,7 +226,7 @@ def test_any_graph_comes_back_and_gives_the_same_bytes_again(tmp_path, content, 
 def test_modification_times_are_attached_after_loading_and_never_stored(tmp_path, place, content):
     stamps = Stamps(
         pl.DataFrame(
-            [("Home.md", 1, 1_700_000_000_123_456_789, 0), ("x.png", 2, 0, 0), ("other.md", 3, 5, 0)],
+            [("Home.md", 1, 1_700_000_000_123_456_789, 0, 0), ("x.png", 2, 0, 0, 0), ("other.md", 3, 5, 0, 0)],
             schema=STAMPS,
             orient="row",
         ),

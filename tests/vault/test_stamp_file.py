@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import vaultgraph
@@ -106,3 +107,18 @@ def test_a_cache_folder_that_cannot_be_made_is_no_error(write, tmp_path, monkeyp
         assert vault.report.notes == 1
     save_stamps(stamp_path(folder), KNOWN.to_frame().drop("hash"), vault._state.records)
     assert load_stamps(stamp_path(folder), vault._state.records).height == 0
+
+
+def test_another_file_of_the_same_size_and_times_is_read(write, reads, monkeypatch):
+    folder = write({"A.md": "# a", "B.md": "# b"})
+    age(folder, monkeypatch)
+    with vaultgraph.open(folder) as vault:
+        records = vault.current().records
+        files = vault.current().stamps.files
+    assert files["inode"].to_list() == [(folder / path).stat().st_ino for path in ("A.md", "B.md")]
+    reads.clear()
+    other = pl.col("inode") + (pl.col("path") == "B.md").cast(pl.Int64)
+    save_stamps(stamp_path(folder.resolve()), files.with_columns(inode=other), records)
+    with vaultgraph.open(folder) as vault:
+        assert vault.report.parsed == 0
+    assert reads == ["B.md"]

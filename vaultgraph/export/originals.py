@@ -65,7 +65,7 @@ def stamps_of(files: Iterable[tuple[str, int]]) -> Stamps:
         while (folder := folder.rpartition("/")[0]) and folder not in folders:
             folders.add(folder)
     return Stamps(
-        files=pl.DataFrame([(path, size, 0, 0) for path, size in rows], schema=STAMPS, orient="row"),
+        files=pl.DataFrame([(path, size, 0, 0, 0) for path, size in rows], schema=STAMPS, orient="row"),
         folders=sorted(folders),
         aliases=ALIASES.to_frame(),
         problems=problem_frame([]),

@@ -18,8 +18,11 @@ from vaultgraph.errors import BuildError, FileError, MissingFileError, PathEscap
 from vaultgraph.files.root import FILE_FLAGS, VaultRoot, askable, check_listed, is_placeholder, read_whole
 from vaultgraph.files.walk import Folder, FolderCache, folders_of, skip_rule, walk
 
-STAMPS: Final = pl.Schema({"path": pl.String, "size_bytes": pl.Int64, "mtime_ns": pl.Int64, "ctime_ns": pl.Int64})
-"""``ctime_ns``: when the file's entry last changed; no program can set it: it tells of an edit that restored mtime."""
+STAMPS: Final = pl.Schema(
+    {"path": pl.String, "size_bytes": pl.Int64, "mtime_ns": pl.Int64, "ctime_ns": pl.Int64, "inode": pl.Int64}
+)
+"""``ctime_ns``: when the file's entry last changed; no program can set it: it tells of an edit that restored mtime.
+``inode``: tells of another file that took the name, where the time of the entry does not."""
 ALIASES: Final = pl.Schema({"path": pl.String, "target": pl.String})
 FILE_PROBLEMS: Final = pl.Schema(
     {"path": pl.String, "line": pl.Int32, "code": pl.String, "severity": pl.String, "message": pl.String}
@@ -29,6 +32,7 @@ Problem = tuple[str, int | None, str, str, str]
 """One row of FILE_PROBLEMS."""
 
 _ICLOUD: Final = ".icloud"  # .Note.md.icloud stands for a Note.md that is in the cloud only
+_INODE: Final = 2**63 - 1  # some file systems number files with 64 bits or more
 _SMALL_BYTES: Final = 4096
 _MOST_BYTES: Final = 1 << 26  # of one file that is read: a larger one would be held in memory several times
 
@@ -80,7 +84,7 @@ def scan(root: VaultRoot, skip_dirs: Sequence[str] = ()) -> Stamps:
         root.counts_blocks = seen.has_blocks
     for path in seen.without_blocks if root.counts_blocks else ():
         seen.problems.append(_offline(path))
-    files = pl.DataFrame([seen.paths, seen.sizes, seen.times, seen.changes], schema=STAMPS)
+    files = pl.DataFrame([seen.paths, seen.sizes, seen.times, seen.changes, seen.inodes], schema=STAMPS)
     return Stamps(
         files=files.sort("path"),
         folders=sorted(seen.folders),
@@ -169,6 +173,7 @@ class _Seen:
         self.sizes: list[int] = []
         self.times: list[int] = []
         self.changes: list[int] = []
+        self.inodes: list[int] = []
         self.folders: list[str] = []
         self.aliases: list[tuple[str, str]] = []
         self.problems: list[Problem] = []
@@ -202,6 +207,7 @@ class _Seen:
         self.sizes.append(size_bytes)
         self.times.append(status.st_mtime_ns)
         self.changes.append(status.st_ctime_ns)
+        self.inodes.append(status.st_ino & _INODE)
         if size_bytes and status.st_blocks:
             self.has_blocks = True
         elif size_bytes > _SMALL_BYTES:
@@ -226,6 +232,7 @@ class _Seen:
                 self.sizes.append(status.st_size)
                 self.times.append(status.st_mtime_ns)
                 self.changes.append(status.st_ctime_ns)
+                self.inodes.append(status.st_ino & _INODE)
                 self.problems.append(_offline(path))
 
     def _add_link(self, root: VaultRoot, path: str) -> None:

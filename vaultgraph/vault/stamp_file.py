@@ -24,7 +24,14 @@ from vaultgraph.note.records import RecordTable
 log = logging.getLogger(__name__)
 
 KNOWN: Final = pl.Schema(
-    {"path": pl.String, "size_bytes": pl.Int64, "mtime_ns": pl.Int64, "ctime_ns": pl.Int64, "hash": pl.Binary}
+    {
+        "path": pl.String,
+        "size_bytes": pl.Int64,
+        "mtime_ns": pl.Int64,
+        "ctime_ns": pl.Int64,
+        "inode": pl.Int64,
+        "hash": pl.Binary,
+    }
 )
 _CONTENT: Final = "vaultgraph.stamps"
 
