@@ -12,7 +12,17 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock, reference
+from markdown_it.rules_block import (
+    StateBlock,
+    blockquote,
+    fence,
+    heading,
+    hr,
+    html_block,
+    lheading,
+    list_block,
+    reference,
+)
 from markdown_it.rules_core import StateCore
 
 from vaultgraph.note.lines import DELIMITER_ROW
@@ -22,6 +32,8 @@ _FOOTNOTE: Final = re.compile(r"\[\^[^\]\[]+\]:[ \t]*")
 CELL_TAG: Final = r"(^|[^\\])\|#"
 """A tag at the start of a table's cell, which needs no blank space before it; one is put there to be read."""
 _CELL_TAG: Final = re.compile(CELL_TAG)
+_UNDERLINED: Final = re.compile(r"[-=][ \t]*$", re.MULTILINE)
+_AHEAD: Final = "ahead"  # in a parser's environment: where it was looked, the next end of an underline, the next gap
 MOST_NESTING: Final = 60  # containers inside containers; deeper content is not read
 
 
@@ -66,7 +78,48 @@ def block_parser() -> MarkdownIt:
     parser.block.ruler.before("reference", "footnote", _footnote, {"alt": ["paragraph", "reference", "blockquote"]})
     parser.block.ruler.before("fence", "math_block", _math_block, {"alt": ["paragraph", "reference", "blockquote"]})
     parser.block.ruler.before("fence", "comment_block", _comment_block, {"alt": []})
+    parser.block.ruler.at("lheading", _underlined, {"alt": []})
+    _interrupt_at_once(parser)
     return parser
+
+
+def _interrupt_at_once(parser: MarkdownIt) -> None:
+    """Ask for each line of a paragraph only the rules that its first character allows.
+
+    By itself markdown-it-py calls all of them for every line.
+    """
+    only_in_lists = {"fence", "blockquote", "hr"}
+    for name, rule in _INTERRUPTING.items():
+        parser.block.ruler.at(name, rule, {"alt": ["list"] if name in only_in_lists else []})
+    parser.block.ruler.push("interruption", _interrupted, {"alt": ["paragraph", "reference", "blockquote"]})
+
+
+def _interrupted(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """Whether a block begins on this line that may end a paragraph; never begins one itself."""
+    start = state.bMarks[start_line] + state.tShift[start_line]
+    rules = _BY_FIRST.get(state.src[start : start + 1])
+    return rules is not None and silent and any(rule(state, start_line, end_line, True) for rule in rules)
+
+
+def _underlined(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """A setext heading, looked for only where a line may be its underline before the next empty one."""
+    if state.is_code_block(start_line):
+        return False
+    start, text = state.bMarks[start_line], state.src
+    asked, underline, gap = state.env.get(_AHEAD, (0, -1, -1))
+    if start < asked:
+        underline = gap = -1
+    if underline < start:
+        found = _UNDERLINED.search(text, start)
+        underline = found.start() if found is not None else len(text)
+    if gap < start:
+        gap = text.find("\n\n", start)
+        gap = gap if gap >= 0 else len(text)
+    state.env[_AHEAD] = start, underline, gap
+    if underline < gap:
+        return lheading(state, start_line, end_line, silent)
+    state.parentType = "paragraph"  # as the rule leaves it
+    return False
 
 
 def _first_line(body: str, start: int, text: str) -> int:
@@ -170,3 +223,30 @@ def _delimited(state: StateBlock, start_line: int, end_line: int, silent: bool, 
                 state.push(f"{fence}_block", "", 0).map = [start_line, number + 1]
             return True
     return False
+
+
+_INTERRUPTING: Final = {
+    "math_block": _math_block,
+    "fence": fence,
+    "blockquote": blockquote,
+    "hr": hr,
+    "list": list_block,
+    "footnote": _footnote,
+    "html_block": html_block,
+    "heading": heading,
+}
+_FIRST: Final = {
+    "math_block": "$",
+    "fence": "`~",
+    "blockquote": ">",
+    "hr": "*-_",
+    "list": "*+-0123456789",
+    "footnote": "[",
+    "html_block": "<",
+    "heading": "#",
+}
+_BY_FIRST: Final = {
+    first: tuple(rule for name, rule in _INTERRUPTING.items() if first in _FIRST[name])
+    for first in sorted(set("".join(_FIRST.values())))
+}
+"""The rules that may end a paragraph, by the first character of the line."""
