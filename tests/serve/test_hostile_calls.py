@@ -94,10 +94,10 @@ def test_a_panic_of_the_column_engine_is_one_line_and_the_server_goes_on(local, 
     served = local(sample)
     find = dispatching.find_operation
 
-    def panicking(name: str):
+    def panicking(session, name: str):
         if name == "ping":
             raise PanicException("index out of bounds")
-        return find(name)
+        return find(session, name)
 
     monkeypatch.setattr(dispatching, "find_operation", panicking)
     assert served.error("ping").startswith("internal: ping failed")

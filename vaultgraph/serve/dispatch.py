@@ -13,10 +13,11 @@ from polars.exceptions import PanicException
 
 from vaultgraph.errors import CorruptKglError, UnknownOperationError, VaultgraphError
 from vaultgraph.serve.answers import Answer, text_answer
-from vaultgraph.serve.operations import OPERATIONS, Operation
+from vaultgraph.serve.operations import Operation
 from vaultgraph.serve.parameters import check_arguments, nearest
 from vaultgraph.serve.payload import fitting
 from vaultgraph.serve.session import Call, Session, StillBuilding
+from vaultgraph.serve.surface import operations_of
 
 ERROR_BYTES: Final = 4096
 
@@ -26,7 +27,7 @@ log = logging.getLogger(__name__)
 def dispatch(session: Session, name: str, arguments: Mapping[str, Any], cancelled: Event | None = None) -> Answer:
     """Run the operation ``name``; errors are answers with ``is_error``. ``cancelled`` stops a running query."""
     try:
-        operation = find_operation(name)
+        operation = find_operation(session, name)
         given = check_arguments(operation.parameters, arguments, operation.name)
         call = Call(session, given, cancelled or Event())
         try:
@@ -52,17 +53,18 @@ def _capped(message: str) -> str:
     return message if len(shown) == len(message) else f"{shown}… ({len(message):,} characters)"
 
 
-def find_operation(name: str) -> Operation:
-    """The operation called ``name``.
+def find_operation(session: Session, name: str) -> Operation:
+    """The operation called ``name`` that ``session`` offers.
 
     Raises:
         UnknownOperationError: there is none; the message names the nearest and lists all.
     """
-    operation = OPERATIONS.get(name)
+    offered = operations_of(session)
+    operation = offered.get(name)
     if operation is None:
-        close = nearest(name, list(OPERATIONS))
+        close = nearest(name, list(offered))
         advice = f" Did you mean `{close}`?" if close else ""
         raise UnknownOperationError(
-            f"There is no tool `{name}`.{advice} Tools: {', '.join(OPERATIONS)}.", {"name": name, "nearest": close}
+            f"There is no tool `{name}`.{advice} Tools: {', '.join(offered)}.", {"name": name, "nearest": close}
         )
     return operation

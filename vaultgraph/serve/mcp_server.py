@@ -27,8 +27,9 @@ from vaultgraph import __version__
 from vaultgraph.serve.answers import Answer, ImagePart, TextPart
 from vaultgraph.serve.cells import compact_json
 from vaultgraph.serve.dispatch import dispatch
-from vaultgraph.serve.operations import OPERATIONS, Operation
+from vaultgraph.serve.operations import Operation
 from vaultgraph.serve.session import Session
+from vaultgraph.serve.surface import operations_of
 
 WORKERS: Final = 8  # calls that run at the same time; more of them wait
 QUICK_WORKERS: Final = 16
@@ -58,7 +59,7 @@ def make_server(session: Session) -> Server[dict[str, Any]]:
             "was saved before the call."
         ),
         cache_hints={"tools/list": CacheHint(ttl_ms=TOOLS_TTL_MS, scope="private")},
-        on_list_tools=_list_tools,
+        on_list_tools=calls.list_tools,
         on_call_tool=calls.call_tool,
     )
 
@@ -143,6 +144,12 @@ class _Calls:
         self._workers = CapacityLimiter(WORKERS)
         self._quick = CapacityLimiter(QUICK_WORKERS)
 
+    async def list_tools(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        offered = operations_of(self._session)
+        return types.ListToolsResult(tools=[_tool(operation) for operation in offered.values()])
+
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         if self._session.is_settled():
             return await self._run(params)
@@ -154,7 +161,7 @@ class _Calls:
         return results[0]
 
     async def _run(self, params: types.CallToolRequestParams) -> types.CallToolResult:
-        operation = OPERATIONS.get(params.name)
+        operation = operations_of(self._session).get(params.name)
         limiter = self._quick if operation is None or operation.is_quick else self._workers
         cancelled = Event()
         work = partial(dispatch, self._session, params.name, params.arguments or {}, cancelled)
@@ -172,10 +179,6 @@ class _Calls:
 
 def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
-
-
-async def _list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-    return types.ListToolsResult(tools=[_tool(operation) for operation in OPERATIONS.values()])
 
 
 def _tool(operation: Operation) -> types.Tool:

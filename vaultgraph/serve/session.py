@@ -6,15 +6,17 @@ in a thread of its own; a build that failed is tried again by a later call. Know
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from vaultgraph.errors import BuildError, FileError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
+from vaultgraph.serve.manifest import Manifest, Mode
 from vaultgraph.serve.results import ResultStore
 
 if TYPE_CHECKING:  # the graph's libraries are imported by the building thread, while the transport is being imported
+    from vaultgraph.serve.operations import Operation
     from vaultgraph.vault.vault import Vault
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
@@ -37,9 +39,21 @@ class StillBuilding(Exception):  # noqa: N818 -- an answer, not an error: dispat
 class Session:
     """What operations run against. `start` begins to build; safe to use from several threads."""
 
-    def __init__(self, root: VaultRoot, opener: Opener, *, name: str, wait_s: float = WAIT_S) -> None:
+    def __init__(
+        self,
+        root: VaultRoot,
+        opener: Opener,
+        *,
+        name: str,
+        wait_s: float = WAIT_S,
+        mode: Mode = "vault",
+        manifest: Manifest | None = None,
+    ) -> None:
         self.root = root
         self.name = name
+        self.mode: Mode = mode
+        self.manifest = manifest or Manifest()
+        self.offered: Mapping[str, Operation] | None = None  # kept by surface.operations_of; None makes it anew
         self.results = ResultStore()
         self._opener = opener
         self._wait_s = wait_s
