@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Final, Self
 
@@ -39,6 +39,7 @@ from vaultgraph.vault.tables import procedure_tables
 from vaultgraph.vault.watch import Watcher, WatchMode
 
 BUSY_S: Final = 5.0  # while another server writes the cache, it is tried again so often
+PATIENCE_S: Final = 5.0  # a query waits so long for a refresh that another one began, then answers without it
 RETRY_S: Final = 1.0  # a failed refresh is tried again by a call that comes this much later
 
 
@@ -95,6 +96,7 @@ class Vault:
         self._unstamped = False  # … and what is known of files from the stamp file
         self._loaded = False
         self._failed_at = 0.0
+        self._began = 0.0  # the last refresh, on the monotonic clock
         self._work = threading.Event()
         self._closing = False
         self._watch = watch
@@ -120,7 +122,8 @@ class Vault:
     def current(self) -> Snapshot:
         """The snapshot to answer from, refreshed first where something was written.
 
-        After a failed refresh it is the last good one, with ``stale`` saying since when and why.
+        After a failed refresh it is the last good one, with ``stale`` saying since when and why; so also while another
+        thread's refresh takes longer than PATIENCE_S, as when a read hangs.
 
         Raises:
             VaultgraphError: nothing could be built yet; the reason of the failed build.
@@ -136,7 +139,13 @@ class Vault:
         # that another thread is taking in makes this call wait for it.
         if snapshot is not None and not (self._is_dirty() or self._is_refreshing or self._should_retry(snapshot)):
             return snapshot
-        with self._lock:
+        waits_s = max(0.0, self._began + PATIENCE_S - time.monotonic()) if self._is_refreshing else PATIENCE_S
+        if not self._lock.acquire(timeout=-1 if snapshot is None else waits_s):
+            # Reading hangs, or there is very much to read: another thread goes on with it.
+            assert snapshot is not None
+            began = datetime.now(UTC) - timedelta(seconds=time.monotonic() - self._began)
+            return replace(snapshot, stale=f"since {began:%Y-%m-%dT%H:%M:%SZ}: the notes are still being read")
+        try:
             if self._snapshot is not None and not (self._is_dirty() or self._should_retry(self._snapshot)):
                 return self._snapshot
             try:
@@ -145,6 +154,8 @@ class Vault:
                 if self._snapshot is None:
                     raise
                 return self._snapshot
+        finally:
+            self._lock.release()
 
     def query(self, text: str, **params: object) -> Result:
         """Run a Cypher query on the current snapshot; ``params`` are its $parameters.
@@ -267,6 +278,7 @@ class Vault:
 
     def _attempt(self) -> Snapshot:
         """Refresh; on failure mark the snapshot stale and raise. The lock is held."""
+        self._began = time.monotonic()
         self._is_refreshing = True
         try:
             self._touched |= (self._watcher.take() if self._watcher else None) or set()
