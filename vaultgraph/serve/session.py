@@ -16,7 +16,6 @@ from vaultgraph.serve.manifest import Manifest, Mode
 from vaultgraph.serve.results import ResultStore
 
 if TYPE_CHECKING:  # the graph's libraries are imported by the building thread, while the transport is being imported
-    from vaultgraph.serve.operations import Operation
     from vaultgraph.vault.vault import Vault
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
@@ -53,7 +52,7 @@ class Session:
         self.name = name
         self.mode: Mode = mode
         self.manifest = manifest or Manifest()
-        self.offered: Mapping[str, Operation] | None = None  # kept by surface.operations_of; None makes it anew
+        self.offered: Mapping[str, Any] | None = None  # operations, kept by surface.operations_of; None makes it anew
         self.results = ResultStore()
         self._opener = opener
         self._wait_s = wait_s
