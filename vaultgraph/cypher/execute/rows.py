@@ -3,11 +3,11 @@
 The one place with the loop that every operator and function falls back to. It checks the budget as it goes.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
 from sys import getsizeof
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,7 @@ _ROWS_BETWEEN_CHECKS: Final = 64
 _ROWS_AT_ONCE: Final = 65_536
 _CELLS_AT_ONCE: Final = 500_000
 _ITEM_BYTES: Final = 32
+_MAP_BYTES: Final = 184
 _REFERENCE_BYTES: Final = 80
 
 _Cell = TypeVar("_Cell")
@@ -79,8 +80,17 @@ def map_rows(apply: Callable[..., object], operands: Sequence[Operand], height: 
 
 
 def bytes_of(value: object) -> int:
-    """About what a new cell takes: itself, and the items of a list as if they were new."""
-    return getsizeof(value) + (_ITEM_BYTES * len(value) if is_list(value) else 0)
+    """About what a new cell takes: itself, and the items of a list, a map and the maps in it as if they were new."""
+    if is_list(value):
+        return getsizeof(value) + _ITEM_BYTES * len(value)
+    if not isinstance(value, dict):
+        return getsizeof(value)
+    cells = cast("dict[str, object]", value).values()
+    return _map_bytes(cells) + sum(_map_bytes(cast("dict[str, object]", one)) for one in cells if isinstance(one, dict))
+
+
+def _map_bytes(cells: Sized) -> int:
+    return _MAP_BYTES + 2 * _ITEM_BYTES * len(cells)
 
 
 def about_bytes(column: BoundColumn) -> int:

@@ -240,8 +240,10 @@ def _refuse_others(grouped: _Grouped, *also: type) -> None:
 def _percentile(grouped: _Grouped, percentiles: BoundColumn) -> BoundColumn:
     """The value at a part of each group's sorted values; the part is that of the group's first row."""
     _refuse_others(grouped, Duration)
-    group_column = ValueColumn(pl.Series(grouped.groups))
-    order = sort_order([group_column, grouped.column], [False, False], len(grouped.groups), grouped.budget)
+    keys: list[BoundColumn] = [grouped.column]
+    if grouped.count > 1:
+        keys.insert(0, ValueColumn(pl.Series(grouped.groups)))
+    order = sort_order(keys, [False] * len(keys), len(grouped.groups), grouped.budget)
     sizes = grouped.sizes()
     starts = np.cumsum(sizes) - sizes
     present = np.flatnonzero(sizes)
