@@ -53,6 +53,8 @@ def parse(text: str) -> Query:
     mode = _MODES.get(cursor.word)
     if mode:
         cursor.index += 1
+        if cursor.word in _MODES:
+            raise cursor.error("One of EXPLAIN and PROFILE: PROFILE shows all that EXPLAIN does.")
     query = _union(cursor, is_nested=False)
     csv = cursor.accept("FORMAT")
     if csv:

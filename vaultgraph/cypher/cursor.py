@@ -159,6 +159,8 @@ class Cursor:
             return foreign
         if word in WRITES and "RETURN" in words:
             return write_refusal(word, self.text, start, end)
+        if self.kinds[index] == "string" and self.kinds[index - 1] == "string" and self.ends[index - 1] == start:
+            return self.error("A quote within a text is written \\' or \\\", or the text in quotes of the other kind.")
         if word == "NOT" and self.words[index + 1] == "IN":
             return self.error("NOT stands before the whole test: NOT x IN list.", index, index + 2)
         shown = "The query ends here" if self.kinds[index] == "end" else f"'{self.text[start:end]}' is unexpected"

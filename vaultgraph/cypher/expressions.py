@@ -47,6 +47,12 @@ _ARITHMETIC: Final[dict[str, tuple[int, BinaryOperator]]] = {
     "%": (8, "%"),
     "^": (9, "^"),
 }
+_IS: Final = "IS is followed by NULL or NOT NULL; compare other values with ="
+_AFTER_IS: Final = {
+    ":": "a type is tested by valueType(x) STARTS WITH 'STRING'",
+    "TYPED": "a type is tested by valueType(x) STARTS WITH 'STRING'",
+    "NORMALIZED": "write x = normalize(x)",
+}
 _CONSTANTS: Final[dict[str, bool | None]] = {"TRUE": True, "FALSE": False, "NULL": None}
 _CALLABLE_KEYWORDS: Final = frozenset({"EXISTS", "CONTAINS"})
 _FOLLOWERS: Final = ("AND", "OR", "XOR", "STARTS", "ENDS", "CONTAINS")
@@ -166,9 +172,13 @@ def _predicate(cursor: Cursor, left: Expression, first: int) -> Expression:
     if word == "IS":
         cursor.index += 1
         negated = cursor.accept("NOT")
-        cursor.expect("NULL", "IS is followed by NULL or NOT NULL; compare other values with =")
+        if not negated and isinstance(left, Variable) and _names_label(cursor):
+            tree = HasLabels(left, label_expression(cursor, bar=not cursor.bar_closes), at=cursor.span(first))
+        else:
+            cursor.expect("NULL", _AFTER_IS.get(cursor.word, _IS))
+            tree = IsNull(left, negated, at=cursor.span(first))
         cursor.grow(cursor.height + 1)
-        return IsNull(left, negated, at=cursor.span(first))
+        return tree
     if word in ("STARTS", "ENDS"):
         cursor.index += 1
         if cursor.word != "WITH":
@@ -176,6 +186,18 @@ def _predicate(cursor: Cursor, left: Expression, first: int) -> Expression:
         return _binary(cursor, "STARTS WITH" if word == "STARTS" else "ENDS WITH", left, _PREDICATE + 1, first)
     operator: BinaryOperator = "IN" if word == "IN" else "CONTAINS" if word == "CONTAINS" else "=~"
     return _binary(cursor, operator, left, _PREDICATE + 1, first)
+
+
+def _names_label(cursor: Cursor) -> bool:
+    """Whether what follows IS can be a label, as in ``n IS Person``."""
+    return cursor.word not in _AFTER_IS and (cursor.is_name(cursor.index) or cursor.word in ("!", "%"))
+
+
+def _compared(cursor: Cursor, subject: Expression) -> Expression | None:
+    """``subject`` compared as the next tokens say (``> 3``, ``IS NULL``); None where they begin no comparison."""
+    if cursor.word in _COMPARED:
+        return _comparison(cursor, subject, cursor.index)
+    return _predicate(cursor, subject, cursor.index) if cursor.word in _PREDICATES else None
 
 
 def _signed(cursor: Cursor) -> Expression:
@@ -293,7 +315,7 @@ def _named(cursor: Cursor, word: str) -> Expression:
 def _form(cursor: Cursor, word: str) -> Expression | None:
     """What begins with a keyword and is neither a plain call nor a variable; None where it is one of those."""
     if word == "CASE":
-        return forms.case(cursor, expression)
+        return forms.case(cursor, expression, _compared)
     follower = cursor.words[cursor.index + 1]
     if follower not in ("(", "{"):
         return None

@@ -10,7 +10,9 @@ from vaultgraph.cypher.cursor import Cursor
 from vaultgraph.cypher.patterns import path_pattern, starts_pattern
 from vaultgraph.cypher.subqueries import subquery
 from vaultgraph.cypher.syntax import (
+    Binary,
     Case,
+    Comparison,
     CountStar,
     Expression,
     FunctionCall,
@@ -27,6 +29,7 @@ from vaultgraph.cypher.syntax import (
 )
 
 Parse = Callable[[Cursor], Expression]
+ParseCompared = Callable[[Cursor, Expression], Expression | None]
 ParseToBar = Callable[[Cursor, bool], Expression]
 
 _QUANTIFIERS: dict[str, Choice["all", "any", "none", "single"]] = {
@@ -35,6 +38,7 @@ _QUANTIFIERS: dict[str, Choice["all", "any", "none", "single"]] = {
     "NONE": "none",
     "SINGLE": "single",
 }
+_MOST_SUBJECT = 50  # tokens of what CASE compares, since it is repeated in each condition
 _TRIMS = {"BOTH": "btrim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 
 
@@ -57,23 +61,62 @@ def bracket(cursor: Cursor, parse: ParseToBar) -> Expression:
     return ListLiteral(tuple(items), at=cursor.span(first))
 
 
-def case(cursor: Cursor, parse: Parse) -> Expression:
-    """``CASE [subject] WHEN … THEN … [ELSE …] END``."""
+def case(cursor: Cursor, parse: Parse, parse_compared: ParseCompared) -> Expression:
+    """``CASE [subject] WHEN … THEN … [ELSE …] END``.
+
+    A simple one may test several values and compare (``WHEN 1, 2``, ``WHEN > 3``); it is then read as a searched one.
+    """
     first = cursor.index
     cursor.index += 1
     subject = None if cursor.word == "WHEN" else parse(cursor)
+    size, height = cursor.index - first, cursor.height
     branches: list[tuple[Expression, Expression]] = []
+    conditions: list[Expression] = []
     while cursor.accept("WHEN"):
-        test = parse(cursor)
         if subject is None:
-            cursor.as_condition(test)
+            test = condition = cursor.as_condition(parse(cursor))
+        else:
+            cursor.height = height
+            test, condition = _tests(cursor, subject, parse, parse_compared)
         cursor.expect("THEN", "CASE WHEN condition is followed by THEN value")
         branches.append((test, parse(cursor)))
+        conditions.append(condition)
     if not branches:
         raise cursor.unexpected(["WHEN"], "CASE needs WHEN condition THEN value")
+    if any(test is condition for (test, _), condition in zip(branches, conditions, strict=True)):
+        if size > _MOST_SUBJECT:
+            raise cursor.error("What CASE compares is long here: name it in a WITH before.", first, first + 1)
+        subject = None
+        branches = [(test, result) for test, (_, result) in zip(conditions, branches, strict=True)]
     default = parse(cursor) if cursor.accept("ELSE") else None
     cursor.expect("END", "CASE is closed by END")
     return Case(subject, tuple(branches), default, at=cursor.span(first))
+
+
+def _tests(
+    cursor: Cursor, subject: Expression, parse: Parse, parse_compared: ParseCompared
+) -> tuple[Expression, Expression]:
+    """What follows WHEN of a simple CASE: as a value, and as a condition; the same where it is more than one value."""
+    first = cursor.index
+    values: list[Expression] = []
+    condition: Expression | None = None
+    while True:
+        compared = parse_compared(cursor, subject)
+        if compared is None:
+            values.append(parse(cursor))
+        else:
+            condition = compared if condition is None else Binary("OR", condition, compared, at=cursor.span(first))
+            cursor.grow(cursor.height + 1)
+        if not cursor.accept(","):
+            break
+    at = cursor.span(first)
+    if condition is None and len(values) == 1:
+        return values[0], Comparison(subject, (("=", values[0]),), at=at)
+    if values:
+        equal = Binary("IN", subject, ListLiteral(tuple(values), at=at), at=at)
+        condition = equal if condition is None else Binary("OR", condition, equal, at=at)
+    assert condition is not None
+    return condition, condition
 
 
 def quantifier(cursor: Cursor, parse: Parse) -> Expression | None:

@@ -115,6 +115,8 @@ class Desk:
 
     def missing_parameter(self, name: str, at: Span) -> BindError:
         """The error for a parameter that was not given."""
+        if f"${name}" in self.parameters:
+            return self.error(f"The parameter ${name} is missing: give it under the name {name}, without $.", at)
         near = nearest(name, self.parameters)
         given = f"given are {listed('$' + one for one in self.parameters)}" if self.parameters else "none are given"
         return self.error(f"The parameter ${name} is missing: {given}.", at, None if near is None else f"${near}")
