@@ -111,7 +111,7 @@ class _Doubts:
         flags = self.lines.flags
         is_doubtful = self._below_break() | self._headings() | flags["odd_footnote"]
         is_doubtful |= flags["quote_late_item"] & above_of(self.lines, flags["quote"] & ~flags["quote_item"])
-        is_doubtful |= self._underlines()
+        is_doubtful |= self._underlines() | self._quotes()
         is_doubtful &= ~(self.regions.opaque | self.regions.hard[self.lines.body])
         return np.union1d(np.flatnonzero(is_doubtful), self._items())
 
@@ -127,6 +127,13 @@ class _Doubts:
         """Headings with blank space before, which may be inside a list item or a footnote."""
         flags = self.lines.flags
         found = flags["inner_heading"] & flags["margin"] & ~flags["container"]
+        return found & self._in_list() if found.any() else found
+
+    def _quotes(self) -> BoolArray:
+        """Lines of a quote further in or out than the one above: below a list item they are another quote."""
+        flags = self.lines.flags
+        found = flags["quote"] & above_of(self.lines, flags["quote"])
+        found &= flags["margin"] != above_of(self.lines, flags["margin"])
         return found & self._in_list() if found.any() else found
 
     def _in_list(self) -> BoolArray:
