@@ -130,6 +130,9 @@ class Vault:
         """
         if self._watcher:
             self._watcher.settle()
+            snapshot = self._snapshot
+            if snapshot is not None and snapshot.stale is None and not self.root.exists():
+                self._watcher.mark()  # a folder above was moved, or another one put there: no event tells
         return self._fresh()
 
     def _fresh(self) -> Snapshot:
@@ -295,6 +298,8 @@ class Vault:
             return snapshot
         finally:
             self._is_refreshing = False
+            if self._watcher:
+                self._watcher.looked(time.monotonic() - self._began)
 
     def _refresh(self) -> Snapshot:
         """One pass over the folder; swaps the snapshot where anything changed. The lock is held."""
@@ -344,7 +349,8 @@ class Vault:
         self.root = root
         if self._watcher:
             self._watcher.stop()
-            self._watcher = self._new_watcher()
+            if not self._closing:
+                self._watcher = self._new_watcher()
 
     def _new_watcher(self) -> Watcher | None:
         if self._watch == "off":

@@ -1,9 +1,9 @@
 """Watching the folder: which paths were written since the last time somebody asked.
 
-The only user of watchfiles, whose event source is driven by a daemon thread here: fast while queries come, seldom while
-nobody asks. Where there is a bell (vault/bell), it says what was written, and nobody waits. It marks paths the moment
-an event arrives and never reads a file. Changes in dot folders other than `.kglite` cost nothing, and the vault's own
-cache file is never an edit.
+The only user of watchfiles. A daemon thread marks paths and never reads a file. On Linux it sleeps on the bell
+(vault/bell), and a query that starts asks the bell itself: nobody waits. Elsewhere it drives watchfiles' event source,
+fast while queries come, seldom while nobody asks. With ``poll`` there are no events: a query looks at the whole folder.
+Changes in dot folders other than `.kglite` cost nothing, and the vault's own cache file is never an edit.
 """
 
 import logging
@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from watchfiles._rust_notify import RustNotify  # the documented backend: `watchfiles.watch` cannot change its pace
 
+from vaultgraph.files.walk import PRUNED_NAMES
 from vaultgraph.vault.bell import ANYTHING, CONFIGURATION, Bell
 
 log = logging.getLogger(__name__)
@@ -25,22 +26,37 @@ BUSY_S: Final = 10.0  # how long after a query the pace stays fast
 BURST_MS: Final = 50  # a burst of events is handed over after this long at the latest
 SETTLE_S: Final = 0.2  # a query never waits longer than this for events to come in
 QUIET_S: Final = 0.3  # no event for this long: time for work in the background
-RESTART_S: Final = 0.5  # between a watch that broke and the next one
+RESTART_S: Final = 0.5  # between a watch that broke and the next one; each one that breaks too waits twice as long
 HEAL_S: Final = 30.0  # between two stat passes that heal lost events
+POLL_S: Final = 0.3  # without events: the least time between two looks that queries take
+POLL_REST: Final = 4  # … and how much longer than the last look took
+POLL_IDLE_S: Final = 5.0  # … and the time between two looks while nobody asks
 
 WatchMode = Literal["auto", "poll", "off"]
+Hang = Callable[[Path], Bell | None]
 
 
 class Watcher:
     """Collects written paths until they are taken.
 
     ``on_quiet`` is called in the watcher's thread once after events have paused; it must only signal, never work.
+    ``poll`` goes without events. ``hang`` and ``clock`` are for those who bring their own kernel and time.
     """
 
-    def __init__(self, folder: Path, on_quiet: Callable[[], None], *, poll: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        on_quiet: Callable[[], None],
+        *,
+        poll: bool = False,
+        hang: Hang = Bell.hang,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._folder = folder
         self._on_quiet = on_quiet
         self._poll = poll
+        self._hang = hang
+        self._clock = clock
         self._lock = threading.Lock()
         self._touched: set[str] = set()
         self._is_dirty = False
@@ -48,8 +64,12 @@ class Watcher:
         self._round = threading.Condition()  # notified when a look for events has ended
         self._rounds = 0
         self._busy_until = 0.0
-        self._is_lost = False  # the watch could not be set up, or broke
+        self._look_at = 0.0  # without events: when a query looks again
+        self._is_lost = not poll  # the watch is not in place yet, could not be set up, or broke
+        self._restart_s = RESTART_S
         self._bell: Bell | None = None
+        self._hearing = threading.Lock()  # from asking the bell until all it said is marked
+        self._is_rung = False  # the bell told of an edit since the thread last looked
         self._thread = threading.Thread(target=self._run, name="vaultgraph-watch", daemon=True)
         self._thread.start()
 
@@ -57,17 +77,26 @@ class Watcher:
         """Mark every edit made before the call.
 
         At once where there is a bell. Elsewhere it waits until the events that have reached this process are marked: a
-        millisecond or two while queries come, IDLE_STEP_MS after a pause, SETTLE_S at the most.
+        millisecond or two while queries come, IDLE_STEP_MS after a pause, SETTLE_S at the most. Without events it asks
+        for a look at the whole folder, POLL_S after the last one or later.
         """
+        if self._poll:
+            if self._clock() >= self._look_at:
+                self.mark()
+            return
         if self._listen():
             return
         self._busy_until = time.monotonic() + BUSY_S
-        if self._poll or self._is_lost:
+        if self._is_lost:
             return
         with self._round:
             # The look that is going on may be past the event; the one after it is not.
             last = self._rounds + 2
             self._round.wait_for(lambda: self._rounds >= last or self._is_lost, SETTLE_S)
+
+    def looked(self, took_s: float) -> None:
+        """Say that the whole folder was looked at, so that without events the next look comes in its time."""
+        self._look_at = self._clock() + max(POLL_S, POLL_REST * took_s)
 
     @property
     def is_dirty(self) -> bool:
@@ -91,36 +120,44 @@ class Watcher:
     def stop(self) -> None:
         """Stop watching; returns when the thread has ended, or after two seconds."""
         self._stop.set()
+        with self._hearing:
+            if self._bell is not None:
+                self._bell.wake()
         self._thread.join(2.0)
-        self._take_bell_down()
 
     def _listen(self) -> bool:
         """Mark what the bell heard; False where there is none."""
-        bell = self._bell
-        if bell is None:
-            return False
-        try:
-            heard = bell.heard()
-        except (OSError, ValueError):  # broken, closed, or no room for another folder
-            self._take_bell_down()
-            self.mark()
-            return False
-        if heard:
-            self._mark_edits(heard)
-        return True
+        # Were the lock let go of before the marks are set, another query could find neither the events nor the marks.
+        with self._hearing:
+            bell = self._bell
+            if bell is None:
+                return False
+            try:
+                heard = bell.heard()
+            except OSError as error:  # broken, or no room for another folder
+                self._bell = None  # its thread takes it down
+                self._is_lost = True
+                self.mark()
+                bell.wake()
+                log.debug("the bell of %s broke: %s", self._folder, error)
+                return False
+            if heard and self._mark_edits(heard):
+                self._is_rung = True
+                if threading.current_thread() is not self._thread:
+                    bell.wake()  # so that work in the background follows
+            return True
 
-    def _mark_edits(self, paths: set[str]) -> None:
+    def _mark_edits(self, paths: set[str]) -> bool:
         edits = {path for path in paths if path == ANYTHING or self._is_edit(path.split("/"))}
         if edits:
             self.mark(*(edits - {ANYTHING}))
-
-    def _take_bell_down(self) -> None:
-        bell, self._bell = self._bell, None
-        if bell is not None:
-            bell.close()
+        return bool(edits)
 
     def _run(self) -> None:
         """Follow the folder; a watch that breaks (on a name that is not UTF-8, say) is set up anew."""
+        if self._poll:
+            self._follow_clock()
+            return
         said = ""
         while not self._stop.is_set():
             try:
@@ -132,27 +169,74 @@ class Watcher:
                         "watching %s broke off: %s; until it goes on, each call looks itself", self._folder, said
                     )
             self._is_lost = True
-            self._take_bell_down()
             with self._round:
                 self._round.notify_all()
-            self._stop.wait(RESTART_S)
+            if self._stop.wait(self._restart_s):
+                return
+            self._restart_s = min(2 * self._restart_s, HEAL_S)
+            self._on_quiet()  # nobody hears edits: look whether there are any
 
     def _follow(self) -> None:
-        folders = [str(self._folder)]
-        with RustNotify(folders, False, self._poll, 300, True, True) as source:
-            if not self._poll:
-                self._bell = Bell.hang(self._folder)
-            self.mark()  # what was written before the watch was in place needs a stat pass
-            self._is_lost = False
-            heal_at = time.monotonic() + HEAL_S
-            quiet_at: float | None = time.monotonic() + QUIET_S
+        bell = self._hang(self._folder)
+        if bell is None:
+            self._follow_source()
+            return
+        try:
+            self._bell = bell
+            self._follow_bell(bell)
+        finally:
+            with self._hearing:  # nobody is reading from it
+                self._bell = None
+                bell.close()
+
+    def _in_place(self) -> float:
+        """Note that from now on every edit is heard; when it happened."""
+        self.mark()  # what was written before the watch was in place needs a stat pass
+        self._is_lost = False
+        self._restart_s = RESTART_S
+        return time.monotonic()
+
+    def _follow_clock(self) -> None:
+        pause_s = QUIET_S
+        while not self._stop.wait(pause_s):
+            self.mark()
+            self._on_quiet()
+            pause_s = POLL_IDLE_S
+
+    def _follow_bell(self, bell: Bell) -> None:
+        now = self._in_place()
+        heal_at, quiet_at = now + HEAL_S, now + QUIET_S
+        while not self._stop.is_set():
+            bell.wait(min(heal_at, quiet_at) - now)
+            if self._stop.wait(IDLE_STEP_MS / 1000):  # a burst is one waking, not a thousand
+                return
+            if not self._listen():
+                raise OSError("the kernel's queue of events broke, or no more folders can be watched")
+            now = time.monotonic()
+            if self._is_rung:
+                self._is_rung = False
+                quiet_at = now + QUIET_S
+            if now >= heal_at:
+                with self._hearing:
+                    bell.listen_anew()
+                self.mark()
+                heal_at, quiet_at = now + HEAL_S, now
+            if now >= quiet_at:
+                quiet_at = heal_at
+                self._on_quiet()
+
+    def _follow_source(self) -> None:
+        with RustNotify([str(self._folder)], False, False, 0, True, True) as source:
+            now = self._in_place()
+            heal_at = now + HEAL_S
+            quiet_at: float | None = now + QUIET_S
             while not self._stop.is_set():
                 now = time.monotonic()
                 step_ms = BUSY_STEP_MS if now < self._busy_until else IDLE_STEP_MS
                 events = source.watch(BURST_MS, step_ms, step_ms, self._stop)
                 if isinstance(events, set):
-                    self._take_in({path for _, path in events})
-                    quiet_at = now + QUIET_S
+                    if self._take_in({path for _, path in events}):
+                        quiet_at = now + QUIET_S
                 elif events == "signal":
                     return
                 with self._round:
@@ -165,11 +249,9 @@ class Watcher:
                     quiet_at = None
                     self._on_quiet()
 
-    def _take_in(self, paths: set[str]) -> None:
-        if self._listen():
-            return  # it was marked, with this event or before
+    def _take_in(self, paths: set[str]) -> bool:
         inside = {path for path in map(self._relative, paths) if path is not None}
-        self._mark_edits({ANYTHING if path == "." else path for path in inside})
+        return self._mark_edits({ANYTHING if path == "." else path for path in inside})
 
     def _relative(self, path: str) -> str | None:
         try:
@@ -181,7 +263,7 @@ class Watcher:
     def _is_edit(parts: list[str]) -> bool:
         """Whether a written path, in parts, can change an answer."""
         if parts[0] != CONFIGURATION:
-            return not any(part.startswith(".") for part in parts)
+            return not any(part.startswith(".") for part in parts) and PRUNED_NAMES.isdisjoint(parts[:-1])
         if parts[1:] in ([], ["skills"], ["recipes"]):  # a folder as a whole came or went, with what is in it
             return True
         return parts[-1].endswith((".yaml", ".md")) and not parts[-1].startswith(".")
