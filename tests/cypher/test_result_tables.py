@@ -44,6 +44,19 @@ def test_graph_values_are_json_text_in_a_frame(graph):
     assert row["nothing"] is None
 
 
+def test_times_without_a_type_of_polars_are_plain_text_in_a_frame(graph):
+    query = (
+        "UNWIND [duration('P1D'), null] AS one "
+        "RETURN one, datetime('2031-05-01T10:00[Europe/Berlin]') AS zoned, localtime('10:00') AS clock, "
+        "[datetime('2031-05-01T10:00Z'), one] AS mixed"
+    )
+    frame = run_query(graph, query).to_polars()
+    assert frame.rows() == [
+        ("P1D", "2031-05-01T10:00+02:00[Europe/Berlin]", "10:00", '["2031-05-01T10:00:00Z", "P1D"]'),
+        (None, "2031-05-01T10:00+02:00[Europe/Berlin]", "10:00", '["2031-05-01T10:00:00Z", null]'),
+    ]
+
+
 def test_arrow_has_the_same_columns(graph):
     result = run_query(graph, "MATCH (n) RETURN n.rank AS rank, n ORDER BY rank")
     table = result.to_arrow()

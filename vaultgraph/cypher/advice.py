@@ -89,7 +89,12 @@ def shortened(name: str, most: int = 60) -> str:
 def write_refusal(word: str, text: str, start: int, end: int) -> ReadOnlyError:
     """Why a clause that writes is refused, and what to do instead."""
     if word == "LOAD":
-        return ReadOnlyError("LOAD is not there: queries see the graph of the notes alone. To bring data in, edit the files.", text, start, end)
+        return ReadOnlyError(
+            "LOAD is not there: queries see the graph of the notes alone. To bring data in, edit the files.",
+            text,
+            start,
+            end,
+        )
     return ReadOnlyError(
         f"{word} changes the graph, and queries only read it. The graph is made from the notes: edit the files, and "
         "the graph follows.",

@@ -64,8 +64,8 @@ class Result:
 
     def to_polars(self) -> "pl.DataFrame":
         """The rows as a polars DataFrame. Typed columns keep their types (Boolean, Int64, Float64, String, Date,
-        Datetime in microseconds, lists of these); columns of nodes, relationships, paths, maps and of values that
-        differ in type are JSON text."""
+        Datetime in microseconds, lists of these); durations, times with a zone and the like are ISO text; columns of
+        nodes, relationships, paths, maps and of values that differ in type are JSON text."""
         return frame_of([(name, self.bindings.columns[name]) for name in self.columns], self.graph, len(self))
 
     def to_arrow(self) -> Any:

@@ -14,8 +14,10 @@ from typing import Any, Final, cast
 
 import polars as pl
 
+from vaultgraph.cypher.durations import Duration
 from vaultgraph.cypher.execute.bindings import BoundColumn, ValueColumn
 from vaultgraph.cypher.execute.fetch import column_values
+from vaultgraph.cypher.temporals import Temporal
 from vaultgraph.cypher.values import Node, Path, Relationship, materialize_all
 from vaultgraph.graph.graph import Graph
 
@@ -24,7 +26,8 @@ SHOWN_CHARS: Final = 200  # of one cell
 
 
 def frame_of(columns: Sequence[tuple[str, BoundColumn]], graph: Graph, height: int) -> pl.DataFrame:
-    """One polars column a result column, in order; typed columns as they are, others as JSON text."""
+    """One polars column a result column, in order: typed ones as they are, moments and durations that no type of polars
+    holds as ISO text, others as JSON text."""
     if not columns:
         return pl.DataFrame(height=height)
     return pl.DataFrame([_series(name, column, graph) for name, column in columns])
@@ -34,7 +37,13 @@ def _series(name: str, column: BoundColumn, graph: Graph) -> pl.Series:
     if isinstance(column, ValueColumn):
         return column.series.alias(name)
     values = materialize_all(column_values(column), graph)
-    return pl.Series(name, [None if value is None else json_text(value) for value in values], dtype=pl.String)
+    is_times = all(value is None or isinstance(value, date | Temporal | Duration) for value in values)
+    text = _time_text if is_times else json_text
+    return pl.Series(name, [None if value is None else text(value) for value in values], dtype=pl.String)
+
+
+def _time_text(value: object) -> str:
+    return str(_plain(value))
 
 
 def json_text(value: object) -> str:
@@ -59,7 +68,7 @@ def _plain(value: object) -> Any:
         case dict():
             return {key: _plain(item) for key, item in cast("dict[str, object]", value).items()}
         case _:
-            return value.isoformat() if isinstance(value, date) else str(value)
+            return value.isoformat().replace("+00:00", "Z") if isinstance(value, date) else str(value)
 
 
 def shown_cell(value: object) -> str:
