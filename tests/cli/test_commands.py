@@ -3,9 +3,12 @@
 import csv
 import io
 import json
+import re
+from pathlib import Path
 
 import pytest
 
+from vaultgraph import __version__
 from vaultgraph.cli.tables import print_rows
 
 NOTES = {
@@ -113,6 +116,12 @@ def test_status_says_whether_the_cache_is_used(vaultgraph, write):
     assert done.code == 0
     assert "2 notes, 2 files" in done.out
     assert "read from the cache; 0 notes differ" in done.out
+    size = f"{(folder / '.kglite/graph.kgl').stat().st_size:,} bytes, vaultgraph {__version__}"
+    assert f"{Path('.kglite/graph.kgl')}, {size}; 2 of 2 notes as on disk\n" in done.out
+    assert re.search(r"^last refresh: \S+Z, [\d.,]+ ms \(stat [\d.]+, read ", done.out, re.MULTILINE)
+    write({"A.md": "other", "New.md": "x"})
+    assert "1 of 2 notes as on disk" in vaultgraph("status", folder).out
+    assert "cache: none" in vaultgraph("status", folder, "--vault-cache", "none").out
 
 
 def test_query_prints_a_table_json_or_csv(vaultgraph, write):

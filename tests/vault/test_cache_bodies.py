@@ -47,6 +47,9 @@ def cut(folder: Path) -> None:
 def test_a_start_from_the_cache_leaves_the_bodies_in_the_file(cached):
     with open_vault(cached) as vault:
         assert vault.query(COUNT).rows == [(2,)]
+        assert vault.query("MATCH (n:Note {title: 'A'}) RETURN n.path").rows == [("a.md",)]
+        facts = next(facts for facts in vault.current().schema.properties_of("Note") if facts.key == "body")
+        assert (facts.types, facts.count, facts.total) == (("STRING",), 2, 2)
         bodies_of = segment(vault)
         assert isinstance(bodies_of, LateSegment)
         assert bodies_of._load.func.__self__._repeated is None

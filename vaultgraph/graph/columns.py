@@ -34,6 +34,16 @@ class Segment:
         """One past the last id."""
         return self.first + len(self.series)
 
+    @property
+    def dtype(self) -> pl.DataType:
+        """Of the series."""
+        return self.series.dtype
+
+    def filled(self, first: int, stop: int) -> int:
+        """How many cells of the ids ``first`` … ``stop - 1``, all of this segment, are not null."""
+        cells = self.series.slice(first - self.first, stop - first)
+        return len(cells) - cells.null_count()
+
 
 @dataclass(frozen=True, slots=True)
 class Column:

@@ -159,10 +159,10 @@ def _part(segment: Segment, first: int, stop: int) -> tuple[list[str], int]:
     first, stop = max(segment.first, first), min(segment.stop, stop)
     if first >= stop:
         return [], 0
+    if segment.dtype != VARIANT:
+        count = segment.filled(first, stop)
+        return ([type_name(segment.dtype)] if count else []), count
     cells = segment.series.slice(first - segment.first, stop - first)
-    if segment.series.dtype != VARIANT:
-        count = len(cells) - cells.null_count()
-        return ([type_name(segment.series.dtype)] if count else []), count
     kinds = cells.struct.field("kind").fill_null(0).to_numpy()
     present = np.bincount(kinds, minlength=1)
     return [KIND_NAMES[ValueKind(kind)] for kind in np.flatnonzero(present[1:]) + 1], int(present[1:].sum())

@@ -229,7 +229,7 @@ def _check_records(file: KglFile, records: RecordTable, tables: Mapping[str, pl.
         raise _damaged(file, fault)
 
 
-def _graph(file: KglFile, records: RecordTable, texts: pl.Series) -> Graph:
+def _graph(file: KglFile, records: LateRecords, texts: pl.Series) -> Graph:
     meta = file.meta
     node_count = meta["node_count"]
     groups = tuple(NodeGroup(_labels(file, labels), first, stop) for labels, first, stop in meta["groups"])

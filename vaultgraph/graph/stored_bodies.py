@@ -9,12 +9,14 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from vaultgraph.errors import CorruptKglError
 from vaultgraph.graph.columns import Segment
 from vaultgraph.graph.repeated_columns import OF_NOTES, Repeated, Rows
-from vaultgraph.kgl.arrays import unpack_series
+from vaultgraph.kgl.arrays import is_valid, unpack_series
 from vaultgraph.kgl.reader import KglFile
 from vaultgraph.note.records import NOTES, RecordTable
 
@@ -24,7 +26,8 @@ BODIES = "records.notes.body"
 class LateBodies:
     """The column `body` of the notes of ``file``, read once, by whichever thread comes first.
 
-    ``fault``: what was wrong with them when they were to be read, None while nothing is.
+    ``fault``: what was wrong with them when they were to be read, None while nothing is. ``is_filled``:
+    ``bool[rows]``, which notes have a body.
     """
 
     def __init__(self, file: KglFile, rows: int) -> None:
@@ -34,6 +37,7 @@ class LateBodies:
         self._series: pl.Series | None = None
         self._lock = threading.Lock()
         self.fault: str | None = None
+        self.is_filled = is_valid(file, BODIES, rows)
 
     def series(self) -> pl.Series:
         """String, a row a note.
@@ -85,6 +89,11 @@ class LateRecords(RecordTable):
         return self._listing
 
     @property
+    def has_body(self) -> npt.NDArray[np.bool_]:
+        """``bool[notes]``: which notes have a body."""
+        return self._bodies.is_filled
+
+    @property
     def fault(self) -> str | None:
         """What was wrong with the bodies when they were to be read; None while nothing is."""
         return self._bodies.fault
@@ -93,14 +102,15 @@ class LateRecords(RecordTable):
 class NodeBodies:
     """The bodies of nodes that are notes: ``rows`` as in ``Repeated``, of the notes of ``records``."""
 
-    def __init__(self, records: RecordTable, rows: Rows) -> None:
+    def __init__(self, records: "LateRecords", rows: Rows) -> None:
         self._records = records
         self._rows = rows
         self._repeated: Repeated | None = None
 
     def segment(self, first: int, stop: int) -> "LateSegment":
         """The segment of the nodes ``first`` … ``stop - 1``, all of which are notes."""
-        return LateSegment(first, stop - first, partial(self._cells, first, stop))
+        is_filled = self._records.has_body[self._rows[first:stop]]
+        return LateSegment(first, is_filled, partial(self._cells, first, stop))
 
     def _cells(self, first: int, stop: int) -> pl.Series:
         repeated = self._repeated or Repeated(self._records.notes, self._rows, OF_NOTES)
@@ -111,15 +121,15 @@ class NodeBodies:
 
 
 class LateSegment(Segment):
-    """A segment of ``length`` cells that ``load`` makes when they are first asked for."""
+    """A segment of texts that ``load`` gives when they are first asked for; ``is_filled``: which are not null."""
 
-    __slots__ = ("_length", "_load")
-    _length: int
+    __slots__ = ("_is_filled", "_load")
+    _is_filled: npt.NDArray[np.bool_]
     _load: Callable[[], pl.Series]
 
-    def __init__(self, first: int, length: int, load: Callable[[], pl.Series]) -> None:
+    def __init__(self, first: int, is_filled: npt.NDArray[np.bool_], load: Callable[[], pl.Series]) -> None:
         object.__setattr__(self, "first", first)
-        object.__setattr__(self, "_length", length)
+        object.__setattr__(self, "_is_filled", is_filled)
         object.__setattr__(self, "_load", load)
 
     @property
@@ -134,7 +144,16 @@ class LateSegment(Segment):
     @property
     def stop(self) -> int:
         """One past the last id; known without the values."""
-        return self.first + self._length
+        return self.first + len(self._is_filled)
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """Texts, known without them."""
+        return pl.String()
+
+    def filled(self, first: int, stop: int) -> int:
+        """As for any segment, without the texts."""
+        return int(self._is_filled[first - self.first : stop - self.first].sum())
 
 
 def late_fault(records: RecordTable) -> str | None:

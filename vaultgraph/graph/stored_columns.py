@@ -16,7 +16,7 @@ from vaultgraph.errors import CorruptKglError
 from vaultgraph.graph.columns import VARIANT, Column, Segment
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.repeated_columns import NO_ROW, OF_NOTES, OF_PIECES, Repeated, repeated_notes, repeated_pieces
-from vaultgraph.graph.stored_bodies import NodeBodies
+from vaultgraph.graph.stored_bodies import LateRecords, NodeBodies
 from vaultgraph.graph.stored_times import stored_times_fault
 from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
 from vaultgraph.kgl.reader import KglFile
@@ -123,7 +123,7 @@ class ColumnReader:
     """
 
     def __init__(
-        self, file: KglFile, records: RecordTable, texts: pl.Series, node_count: int, counts: list[int]
+        self, file: KglFile, records: LateRecords, texts: pl.Series, node_count: int, counts: list[int]
     ) -> None:
         meta: Mapping[str, Any] = file.meta["columns"]
         self._file = file

@@ -103,6 +103,18 @@ def unpack_series(file: KglFile, name: str, dtype: pl.DataType, rows: int, texts
     return series
 
 
+def is_valid(file: KglFile, name: str, rows: int) -> npt.NDArray[np.bool_]:
+    """``bool[rows]``: which rows of the series ``name`` are not null.
+
+    Raises:
+        CorruptKglError: the section that says so is damaged or of another length.
+    """
+    if f"{name}.valid" not in file:
+        return np.ones(rows, dtype=np.bool_)
+    bits = unpack_numbers(file, f"{name}.valid", "<u1", (rows + 7) // 8)
+    return np.unpackbits(bits, bitorder="little", count=rows).astype(np.bool_)
+
+
 def unpack_numbers(file: KglFile, name: str, dtype: str, rows: int) -> npt.NDArray[Any]:
     """A plain section of ``rows`` numbers as a read-only array sharing the memory of ``file``.
 
