@@ -220,3 +220,17 @@ def test_exists_and_count_see_the_same_matches(graph, paths, make_graph):
         total = sum(1 for _ in matches(*graph, paths, {"a": node}))
         expected[node, total > 0, total] += 1
     assert answer(make_graph(*graph), query) == expected
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graph=graphs(), hops=st.tuples(*[st.sampled_from(("-->", "<--", "--", "-[:R]->", "<-[:S]-"))] * 3))
+def test_counting_several_hops_by_weights_is_counting_their_rows(graph, hops, make_graph):
+    pattern = f"(a){hops[0]}(b){hops[1]}(){hops[2]}(:A)"
+    made = make_graph(*graph)
+    counted = run_query(made, f"MATCH (a) RETURN a.id, COUNT {{ {pattern} }} ORDER BY a.id").rows
+    listed = run_query(made, f"MATCH (a) RETURN a.id, size([{pattern} | b.id]) ORDER BY a.id").rows
+    collected = run_query(
+        made,
+        f"MATCH (a) OPTIONAL MATCH {pattern} WITH a, collect(b.id) AS found RETURN a.id, size(found) ORDER BY a.id",
+    ).rows
+    assert counted == listed == collected

@@ -19,11 +19,11 @@ from vaultgraph.cypher.execute.evaluate import evaluate
 from vaultgraph.cypher.execute.fetch import column_values, take
 from vaultgraph.cypher.execute.run import Run, run
 from vaultgraph.cypher.matching import plan_patterns
-from vaultgraph.cypher.operators import Argument, Degree, Distinct, Expand, Keep, Plan
+from vaultgraph.cypher.operators import Aggregate, Argument, Degree, Distinct, Expand, Keep, Plan
 from vaultgraph.cypher.optimise import optimise
 from vaultgraph.cypher.planner import ROW, plan_subquery
 from vaultgraph.cypher.procedures import PROCEDURES, Procedure, Tables
-from vaultgraph.cypher.syntax import Expression, PathPattern, Subquery, Syntax, Variable
+from vaultgraph.cypher.syntax import CountStar, Expression, PathPattern, Subquery, Syntax, Variable
 from vaultgraph.cypher.trees import variables_of
 from vaultgraph.graph.columns import Ids
 
@@ -95,6 +95,8 @@ class PlannedPatterns:
         outer = _used((*patterns, where), bindings)
         inner = plan_patterns(patterns, where, Argument((*outer.columns, ROW)), self.statistics, context.parameters)
         counted = _only_counting(inner)
+        if counted is None and isinstance(inner, Expand) and not inner.is_bound:  # the last hop will become a weight
+            counted = Aggregate(inner, ((ROW, Variable(ROW)),), ((_HOPS, CountStar()),))
         made = self._run(counted or inner, frozenset((ROW, _HOPS)), outer, context)
         return rows_of(made, ROW), None if counted is None else rows_of(made, _HOPS)
 
