@@ -126,3 +126,12 @@ class _SetLater(Event):
 def test_a_cancelled_query_stops_while_an_operator_runs(dense, text):
     with pytest.raises(BudgetError, match="cancelled"):
         ask(dense, text, cancelled=_SetLater(20))
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "step"), [(1, 20_000, 1), (20_000, -9, -1), (2**63 - 15_000, 2**63 - 1, 1), (0, 30_001, 3)]
+)
+def test_a_long_range_is_unwound_without_a_list(make_graph, first, last, step):
+    query = f"UNWIND range({first}, {last}, {step}) AS x RETURN count(x), min(x), max(x)"
+    numbers = range(first, last + (1 if step > 0 else -1), step)
+    assert run_query(make_graph([], []), query).rows == [(len(numbers), min(numbers), max(numbers))]

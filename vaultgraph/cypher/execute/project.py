@@ -19,6 +19,7 @@ from vaultgraph.cypher.values import is_list
 from vaultgraph.graph.columns import Ids
 
 _LONG: Final = 10_000
+_AT_ONCE: Final = 1_000_000
 
 
 def filter_bindings(bindings: Bindings, predicate: Expression, context: Context) -> Bindings:
@@ -74,8 +75,12 @@ def _numbers(source: Expression, bindings: Bindings, context: Context) -> tuple[
             if not _LONG <= count <= context.budget.most_rows:
                 return None  # short, or refused where all is
             context.budget.check(size=16 * count)
-            numbers = pl.Series(start + step * np.arange(count, dtype=np.int64))
-            return np.zeros(count, dtype=np.int64), ValueColumn(numbers)
+            numbers = np.empty(count, dtype=np.int64)
+            for at in range(0, count, _AT_ONCE):
+                context.budget.check()
+                part = np.arange(at, min(at + _AT_ONCE, count), dtype=np.int64)
+                numbers[at : at + _AT_ONCE] = part * step + start
+            return np.zeros(count, dtype=np.int64), ValueColumn(pl.Series(numbers))
         case _:
             return None
 
