@@ -72,7 +72,7 @@ def pack_series(name: str, series: pl.Series, texts: SharedTexts | None = None) 
         lengths = series.list.len().fill_null(0).to_numpy()
         yield f"{name}.offsets", _offsets_from(lengths, name)
         yield from pack_series(f"{name}.item", _items_of(series, dtype), texts)
-    elif texts and (places := texts.places(name, series)) is not None:
+    elif texts and (places := texts.places(name)) is not None:
         yield f"{name}.places", places.astype("<u4", copy=False)
     elif dtype in (pl.String(), pl.Binary()):
         yield from _pack_texts(name, series)
