@@ -24,6 +24,7 @@ SEAMS = {
     "watchfiles": {"vaultgraph.vault.watch"},
     "inotify_simple": {"vaultgraph.vault.bell"},
     "mcp": {"vaultgraph.serve"},
+    "uvicorn": {"vaultgraph.serve.http_server"},
     "yaml": {"vaultgraph.note.frontmatter", "vaultgraph.profile", "vaultgraph.export"},
     "frontmatter": {"vaultgraph.note.frontmatter"},
     "PIL": {"vaultgraph.files.image"},
@@ -170,7 +171,7 @@ def test_code_speaks_of_nodes_and_relationships(modules):
 
 
 def test_importing_the_package_writes_nothing_and_starts_no_server_code():
-    late = {"mcp", "PIL", "rich", "click", "usearch", "rustworkx"}
+    late = {"mcp", "uvicorn", "PIL", "rich", "click", "usearch", "rustworkx"}
     script = f"import sys, vaultgraph; print(sorted({late} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"

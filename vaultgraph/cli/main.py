@@ -15,6 +15,7 @@ import click
 from vaultgraph import __version__
 from vaultgraph.cli.vault_commands import add_vault_commands
 from vaultgraph.errors import VaultgraphError
+from vaultgraph.serve.http_address import DEFAULT_ADDRESS, TOKEN_VARIABLE
 
 _VAULT_CACHE = click.option(
     "--vault-cache",
@@ -28,6 +29,22 @@ _VAULT_CACHE = click.option(
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--vault", metavar="DIR", help="Serve this folder of notes over MCP on stdin and stdout.")
 @_VAULT_CACHE
+@click.option(
+    "--http",
+    is_flag=False,
+    flag_value=DEFAULT_ADDRESS,
+    default=None,
+    metavar="[HOST:PORT]",
+    help=f"Serve over streamable HTTP instead of stdin and stdout; default {DEFAULT_ADDRESS}.",
+)
+@click.option(
+    "--http-token-file",
+    metavar="FILE",
+    help=f"Clients must send this file's bearer token; or set {TOKEN_VARIABLE}.",
+)
+@click.option(
+    "--http-allow", multiple=True, metavar="NAME", help="A host name clients and web pages may use; repeatable."
+)
 @click.option("--name", help="What clients call the vault; default: the folder's name.")
 @click.option(
     "--watch",
@@ -45,19 +62,32 @@ _VAULT_CACHE = click.option(
 )
 @click.version_option(__version__, prog_name="vaultgraph", message="%(prog)s %(version)s")
 @click.pass_context
-def cli(context: click.Context, vault: str | None, cache: str, name: str | None, watch: str, log_level: str) -> None:
+def cli(
+    context: click.Context,
+    vault: str | None,
+    cache: str,
+    http: str | None,
+    http_token_file: str | None,
+    http_allow: tuple[str, ...],
+    name: str | None,
+    watch: str,
+    log_level: str,
+) -> None:
     """Serve a folder of Markdown notes to AI agents as a live knowledge graph."""
     if context.invoked_subcommand is not None:
         if vault is not None:
             raise click.UsageError(f"--vault serves; {context.invoked_subcommand} takes the folder as its argument.")
         return
+    if http is None and (http_token_file is not None or http_allow):
+        raise click.UsageError("--http-token-file and --http-allow need --http.")
     if vault is None:
         raise click.UsageError("Name the folder to serve with --vault DIR, or a command; --help lists them.")
     # polars' allocator reads this when it is loaded: one arena instead of eight keeps a tenth less memory, no slower.
     os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:1")
-    from vaultgraph.cli.serving import ServeOptions, serve  # noqa: PLC0415 -- only this command needs it
+    from vaultgraph.cli.serving import HttpOptions, ServeOptions, serve  # noqa: PLC0415 -- only this command needs it
 
-    context.exit(serve(ServeOptions(vault, cache, name, watch, log_level)))
+    over_http = None if http is None else HttpOptions(http, http_token_file, http_allow)
+    context.exit(serve(ServeOptions(vault, cache, name, watch, log_level, over_http)))
 
 
 @cli.command()

@@ -8,6 +8,7 @@ import gc
 import logging
 import os
 import signal
+import socket
 import sys
 import threading
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 from vaultgraph import __version__
 from vaultgraph.files.root import VaultRoot
+from vaultgraph.serve.http_address import check_reach, listen, parse_address, read_token
+from vaultgraph.serve.http_guard import Access
 from vaultgraph.serve.session import Progress, Session
 
 if TYPE_CHECKING:
@@ -26,23 +29,34 @@ CLOSE_S: Final = 5.0  # closing writes the cache; a process that is told to end 
 
 
 @dataclass(frozen=True, slots=True)
+class HttpOptions:
+    """The flags of serving over HTTP, as given."""
+
+    address: str
+    token_file: str | None
+    allow: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """The flags of serving, as given; ``cache`` is "default", "none" or a path."""
+    """The flags of serving, as given; ``cache`` is "default", "none" or a path; ``http`` None means stdio."""
 
     vault: str
     cache: str
     name: str | None
     watch: str
     log_level: str
+    http: HttpOptions | None = None
 
 
 def serve(options: ServeOptions) -> int:
-    """Serve until stdin ends; the exit code.
+    """Serve until stdin ends, or over HTTP until a signal; the exit code.
 
     Raises:
-        SettingsError: the folder cannot be served.
+        SettingsError: the folder cannot be served, or not at that address.
     """
     _log_to_stderr(options.log_level)
+    door = None if options.http is None else _door(options.http)
     gc.disable()  # imports make nothing but what stays: collecting between them costs a tenth of the start
     root = VaultRoot.open(options.vault)
     session = Session(root, _opener(options), name=options.name or root.name)
@@ -50,6 +64,9 @@ def serve(options: ServeOptions) -> int:
     session.start()
     cache = {"default": ".kglite/graph.kgl", "none": "none"}.get(options.cache, options.cache)
     _say(f'vaultgraph {__version__}: serving "{session.name}" from {root.path} · cache {cache} · watch {options.watch}')
+    if door is not None:
+        _serve_http(session, door)
+        _leave(session, 0)
     if sys.stdin.isatty():
         from vaultgraph.cli.welcome import welcome  # noqa: PLC0415 -- only for a person at a terminal
 
@@ -64,6 +81,36 @@ def serve(options: ServeOptions) -> int:
         _leave(session, 0)  # the client is gone: there is nobody left to tell
     _leave(session, 0)
     return 0
+
+
+def _door(options: HttpOptions) -> tuple[socket.socket, Access]:
+    """The listening socket and who may come in."""
+    address = parse_address(options.address)
+    token = read_token(options.token_file, os.environ)
+    check_reach(address, token)
+    if not address.is_loopback:
+        _say(f"vaultgraph: {address} is not encrypted; put a proxy with TLS in front of it (docs/http.md).")
+    names = {name.casefold().rstrip(".") for name in (*options.allow, address.host)}
+    return listen(address), Access(token, frozenset(names), any_literal=not address.is_loopback)
+
+
+def _serve_http(session: Session, door: tuple[socket.socket, Access]) -> None:
+    """Serve until a signal: the first one ends in an orderly way, a second one at once."""
+    from vaultgraph.serve.http_server import HttpServer  # noqa: PLC0415 -- slow; the graph opens meanwhile
+
+    listener, access = door
+    server = HttpServer(session, listener, access)
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        _end_on_signals(session)
+        server.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    gc.freeze()
+    gc.enable()
+    guarded = "with a bearer token" if access.token else "without a token: every program of this machine may ask"
+    server.run(lambda: _say(f"vaultgraph: listening on {server.url} {guarded}"))
 
 
 def _opener(options: ServeOptions):

@@ -27,11 +27,12 @@ from vaultgraph import __version__
 from vaultgraph.serve.answers import Answer, ImagePart, TextPart
 from vaultgraph.serve.cells import compact_json
 from vaultgraph.serve.dispatch import dispatch
+from vaultgraph.serve.http_guard import GONE
 from vaultgraph.serve.operations import Operation
 from vaultgraph.serve.session import Session
 from vaultgraph.serve.surface import operations_of
 
-WORKERS: Final = 8  # calls that run at the same time; more of them wait
+WORKERS: Final = 16  # calls that run at the same time; more of them wait
 QUICK_WORKERS: Final = 16
 TOOLS_TTL_MS: Final = 3_600_000
 REPORT_EVERY_S: Final = 0.25
@@ -59,6 +60,8 @@ def make_server(session: Session) -> Server[dict[str, Any]]:
             "was saved before the call."
         ),
         cache_hints={"tools/list": CacheHint(ttl_ms=TOOLS_TTL_MS, scope="private")},
+        # Without it the SDK lists all tools before every call over HTTP, to look for headers none of them declares.
+        get_tool_input_schema=lambda _name: None,
         on_list_tools=calls.list_tools,
         on_call_tool=calls.call_tool,
     )
@@ -151,19 +154,19 @@ class _Calls:
         return types.ListToolsResult(tools=[_tool(operation) for operation in offered.values()])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        cancelled = _gone(context)
         if self._session.is_settled():
-            return await self._run(params)
+            return await self._run(params, cancelled)
         results: list[types.CallToolResult] = []
         async with anyio.create_task_group() as reporting:
             reporting.start_soon(self._report_build, context)
-            results.append(await self._run(params))
+            results.append(await self._run(params, cancelled))
             reporting.cancel_scope.cancel()
         return results[0]
 
-    async def _run(self, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def _run(self, params: types.CallToolRequestParams, cancelled: Event) -> types.CallToolResult:
         operation = operations_of(self._session).get(params.name)
         limiter = self._quick if operation is None or operation.is_quick else self._workers
-        cancelled = Event()
         work = partial(dispatch, self._session, params.name, params.arguments or {}, cancelled)
         try:
             return _result(await anyio.to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True))
@@ -175,6 +178,13 @@ class _Calls:
         while True:
             await context.session.report_progress(self._session.percent(), 100, "building the graph")
             await anyio.sleep(REPORT_EVERY_S)
+
+
+def _gone(context: Context) -> Event:
+    """The event that says that nobody waits for the answer: over HTTP it is set when the client hangs up."""
+    scope: Any = getattr(context.request, "scope", None)
+    gone: Any = scope.get(GONE) if _is_object(scope) else None
+    return gone if isinstance(gone, Event) else Event()
 
 
 def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:

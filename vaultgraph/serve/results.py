@@ -3,6 +3,7 @@
 One store a session. It holds results by reference and never re-runs anything; what was evicted is said to be gone.
 """
 
+import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from vaultgraph.serve.answers import Answer
 
 KEEP_S: Final = 600.0
 MOST_RESULTS: Final = 32
+MOST_SHARED_RESULTS: Final = 256
 MOST_BYTES: Final = 32 * 1024 * 1024
 
 
@@ -54,10 +56,15 @@ class _Kept:
 
 
 class ResultStore:
-    """Results by id r1, r2, …; the least recently used go first. Safe to use from several threads."""
+    """Results by id r1, r2, …; the least recently used go first. Safe to use from several threads.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    ``is_shared``: several clients use it, so ids cannot be guessed and more results are kept, in the same memory.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, is_shared: bool = False) -> None:
         self._clock = clock
+        self._is_shared = is_shared
+        self._most = MOST_SHARED_RESULTS if is_shared else MOST_RESULTS
         self._lock = Lock()
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._count = 0
@@ -96,10 +103,12 @@ class ResultStore:
             now = self._clock()
             self._count += 1
             result_id = f"r{self._count}"
+            if self._is_shared:
+                result_id = f"r{secrets.token_hex(8)}"
             self._kept[result_id] = _Kept(pages, now + KEEP_S, offset)
             for gone in [key for key, kept in self._kept.items() if kept.until <= now or _is_old(kept, pages)]:
                 del self._kept[gone]
-            while len(self._kept) > MOST_RESULTS or self._total() > MOST_BYTES:
+            while len(self._kept) > self._most or self._total() > MOST_BYTES:
                 self._kept.popitem(last=False)
         return result_id
 
@@ -112,9 +121,10 @@ class ResultStore:
                 self._kept.move_to_end(result_id)
                 return kept
             here = ", ".join(key for key, other in self._kept.items() if other.until > now)
+        listed = "" if self._is_shared else f" Kept now: {here or 'none'}."
         raise ParameterError(
-            f"There is no result `{result_id}` (any more): results are kept 10 minutes, the last {MOST_RESULTS} of "
-            f"them. Call the first operation again. Kept now: {here or 'none'}.",
+            f"There is no result `{result_id}` (any more): results are kept 10 minutes, the last {self._most} of "
+            f"them. Call the first operation again.{listed}",
             {"name": "result_id", "reason": "gone"},
         )
 
