@@ -52,6 +52,15 @@ def test_every_row_creates_for_itself_and_earlier_clauses_see_nothing_of_it(grap
     assert names(graph) == ["Ada", "Bo", "Rome", "like Ada", "like Bo"]
 
 
+def test_hundreds_of_properties_can_be_set_and_removed_by_one_statement(graph):
+    several = ", ".join(f"c.p{at} = {at}" for at in range(300))
+    assert rows(graph, f"MATCH (c:City) SET {several} RETURN c.p299, size(keys(c))") == [(299, 301)]
+    clauses = " ".join(f"SET c.p{at} = -1" for at in range(150))
+    assert rows(graph, f"MATCH (c:City) {clauses} RETURN c.p0, c.p299") == [(-1, 299)]
+    gone = ", ".join(f"c.p{at}" for at in range(300))
+    assert rows(graph, f"MATCH (c:City) REMOVE {gone} RETURN keys(c)") == [(["name"],)]
+
+
 def test_a_path_that_is_created_can_be_returned(graph):
     assert rows(graph, "CREATE p = (:X)<-[:R]-(:Y)-[:S]->(:Z) RETURN length(p), [n IN nodes(p) | labels(n)[0]]") == [
         (2, ["X", "Y", "Z"])

@@ -27,6 +27,7 @@ from vaultgraph.cypher.syntax import (
     Reduce,
     Variable,
 )
+from vaultgraph.cypher.trees import is_stable
 
 Parse = Callable[[Cursor], Expression]
 ParseCompared = Callable[[Cursor, Expression], Expression | None]
@@ -84,8 +85,11 @@ def case(cursor: Cursor, parse: Parse, parse_compared: ParseCompared) -> Express
     if not branches:
         raise cursor.unexpected(["WHEN"], "CASE needs WHEN condition THEN value")
     if any(test is condition for (test, _), condition in zip(branches, conditions, strict=True)):
-        if size > _MOST_SUBJECT:
-            raise cursor.error("What CASE compares is long here: name it in a WITH before.", first, first + 1)
+        if size > _MOST_SUBJECT or (subject is not None and not is_stable(subject)):
+            reason = (
+                "What CASE compares is repeated in each WHEN, so it cannot be long or change: name it in a WITH before."
+            )
+            raise cursor.error(reason, first, first + 1)
         subject = None
         branches = [(test, result) for test, (_, result) in zip(conditions, branches, strict=True)]
     default = parse(cursor) if cursor.accept("ELSE") else None

@@ -47,7 +47,10 @@ def _trees_in(value: object) -> Iterator[Syntax]:
         yield value
     elif isinstance(value, tuple):
         for item in value:  # pyright: ignore[reportUnknownVariableType]  a field of any tree
-            yield from _trees_in(item)  # pyright: ignore[reportUnknownArgumentType]
+            if isinstance(item, Syntax):
+                yield item
+            else:
+                yield from _trees_in(item)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def variables_of(tree: Syntax) -> frozenset[str]:
@@ -64,6 +67,8 @@ def _collect_variables(tree: Syntax, found: set[str]) -> None:
     match tree:
         case Variable(name):
             found.add(name)
+            return
+        case Literal():  # a list may hold a hundred thousand
             return
         case NodePattern() | RelationshipPattern() | PathPattern():
             if tree.variable is not None:

@@ -205,10 +205,16 @@ def _changes(cursor: Cursor) -> tuple[Change, ...]:
     return tuple(found)
 
 
+def _target(cursor: Cursor) -> Expression:
+    """What is changed; the one before it counts for nothing in how high it is."""
+    cursor.height = 0
+    return postfix(cursor)
+
+
 def _change(cursor: Cursor) -> Change:
     """``subject.key = value``, ``subject = map``, ``subject += map`` or ``subject:Label``."""
     first = cursor.index
-    target = postfix(cursor)
+    target = _target(cursor)
     if isinstance(target, HasLabels):
         return SetLabels(target.subject, label_list(target.labels, cursor), at=cursor.span(first))
     adds = cursor.accept("+")
@@ -224,7 +230,7 @@ def _removals(cursor: Cursor) -> tuple[Change, ...]:
     found: list[Change] = []
     while not found or cursor.accept(","):
         first = cursor.index
-        target = postfix(cursor)
+        target = _target(cursor)
         at = cursor.span(first)
         match target:
             case HasLabels(subject, labels):
