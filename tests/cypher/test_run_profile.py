@@ -10,7 +10,7 @@ def test_a_profile_shows_the_rows_each_operator_made(make_graph):
     graph = make_graph([(["A"], {"x": n}) for n in range(10)], [])
     result = run_query(graph, "PROFILE MATCH (n:A) WHERE n.x > 7 RETURN n.x AS x ORDER BY x LIMIT 1")
     assert result.columns == ("step", "operator", "details", "estimated_rows", "rows", "ms")
-    rows = {operator.strip(): rows for _, operator, _, _, rows, _ in result.rows}
+    rows = {operator.lstrip("· "): rows for _, operator, _, _, rows, _ in result.rows}
     assert rows["ScanNodes"] == 10
     assert rows["Filter"] == 2
     assert rows["TopK"] == 1
@@ -20,7 +20,7 @@ def test_a_profile_shows_the_rows_each_operator_made(make_graph):
 def test_a_profile_counts_an_inner_plan_for_all_rows_together(make_graph):
     graph = make_graph([(["A"], {}), (["A"], {}), (["B"], {})], [(0, "T", 2, {}), (1, "T", 2, {})])
     result = run_query(graph, "PROFILE MATCH (n:A) CALL (n) { MATCH (n)-->(m) RETURN count(m) AS c } RETURN c")
-    rows = {operator.strip(): rows for _, operator, _, _, rows, _ in result.rows}
+    rows = {operator.lstrip("· "): rows for _, operator, _, _, rows, _ in result.rows}
     assert rows["Apply"] == 2
     assert rows["Argument"] == 2
     assert rows["EmptyGroups"] == 2

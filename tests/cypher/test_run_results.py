@@ -60,8 +60,8 @@ def test_explain_describes_the_plan_and_runs_nothing(graph):
     assert result.columns == ("step", "operator", "details", "estimated_rows")
     assert [row[:3] for row in result.rows] == [
         (1, "Project", "m.path AS m.path"),
-        (2, "  Expand", "(n)-[:LINKS_TO]->(m)"),
-        (3, "    SeekIndex", "(n:Note) path = 'a.md'"),
+        (2, "· Expand", "(n)-[:LINKS_TO]->(m)"),
+        (3, "· · SeekIndex", "(n:Note) path = 'a.md'"),
     ]
 
 
@@ -71,7 +71,7 @@ def test_explain_describes_every_operator(graph):
         UNWIND [1] AS x MATCH (a)-[r]->(c) MATCH (d)-[r]->(e), (d)-[:T*1..2 {w: 1}]->(f)
         WITH DISTINCT a, f, x, p ORDER BY x CALL db.labels() YIELD label
         RETURN a, count(f), p UNION RETURN 1 AS a, 2 AS `count(f)`, 3 AS p"""
-    operators = {row[1].strip() for row in run_query(graph, query).rows}
+    operators = {row[1].lstrip("· ") for row in run_query(graph, query).rows}
     assert operators >= {"Distinct", "Union", "Aggregate", "CallProcedure", "Sort", "ExpandBound", "Unwind", "Skip"}
     assert operators >= {"Reach", "Optional", "BuildPath", "ShortestPaths", "Join", "ScanNodes", "Argument"}
 

@@ -46,7 +46,7 @@ def check(graph, predicate, **parameters):
         sought = f"MATCH (n:{label}) WHERE {predicate} RETURN n.n"
         expected = found(graph, plain, f"MATCH (n:{label}) WHERE {predicate} OR false RETURN n.n", **parameters)
         assert [found(graph, indexed, sought, **parameters) for _ in range(3)] == [expected] * 3
-        plan = [row[1].strip() for row in run_query(graph, "EXPLAIN " + sought, parameters, schema=indexed).rows]
+        plan = [row[1].lstrip("· ") for row in run_query(graph, "EXPLAIN " + sought, parameters, schema=indexed).rows]
         assert "SeekIndex" in plan
 
 

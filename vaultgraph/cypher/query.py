@@ -130,7 +130,7 @@ def _plan_rows(
     lines = explain(plan, statistics)
     columns = {
         "step": pl.Series([number for number, _ in enumerate(lines, 1)], dtype=pl.Int64),
-        "operator": pl.Series(["  " * line.depth + line.operator for line in lines], dtype=pl.String),
+        "operator": pl.Series(["· " * line.depth + line.operator for line in lines], dtype=pl.String),
         "details": pl.Series([line.details for line in lines], dtype=pl.String),
         "estimated_rows": pl.Series([round(line.rows) for line in lines], dtype=pl.Int64),
     }

@@ -106,5 +106,5 @@ def row_count(word: str, count: Expression, context: Context) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise EvaluationError(f"{word} takes an integer, not {type_name(value)}.", context.text, *count.at)
     if value < 0:
-        raise EvaluationError(f"{word} takes a number of rows from 0 up, not {value}.", context.text, *count.at)
+        raise EvaluationError(f"{word} cannot be negative, and this is {value}.", context.text, *count.at)
     return value
