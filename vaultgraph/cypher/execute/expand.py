@@ -5,6 +5,7 @@ then neighbour.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,7 @@ Hops = tuple[Ids, Ids, Ids]  # (position in the ids asked, neighbour, global rel
 
 _FEW = 64  # below this many nodes the rows about to be made are not counted first
 _IDS_AT_ONCE = 500_000
+_HOPS_AT_ONCE = 500_000
 _BACK: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
@@ -45,6 +47,24 @@ def hops_from(tables: Sequence[RelationshipTable], direction: Direction, ids: Id
     if len(ids) > _FEW:
         count = _count(tables, direction, ids, budget)
         budget.check(count, 24 * count)
+        if count > _HOPS_AT_ONCE:
+            return _hops_in_parts(tables, direction, ids, budget)
+    return _hops(tables, direction, ids, budget)
+
+
+def _hops_in_parts(tables: Sequence[RelationshipTable], direction: Direction, ids: Ids, budget: Budget) -> Hops:
+    stops = np.cumsum(hop_counts(tables, direction, ids))
+    cuts = np.unique(np.searchsorted(stops, np.arange(_HOPS_AT_ONCE, int(stops[-1]), _HOPS_AT_ONCE), side="right"))
+    parts: list[Hops] = []
+    for start, stop in pairwise((0, *cuts[cuts > 0].tolist(), len(ids))):
+        budget.check()
+        positions, neighbours, relationships = _hops(tables, direction, ids[start:stop], budget)
+        parts.append((positions + start, neighbours, relationships))
+    positions, neighbours, relationships = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return positions, neighbours, relationships
+
+
+def _hops(tables: Sequence[RelationshipTable], direction: Direction, ids: Ids, budget: Budget) -> Hops:
     parts: list[Hops] = []
     for table in tables:
         budget.check()
