@@ -17,6 +17,7 @@ TOOLS = [
     "fetch_images",
     "rebuild_graph",
     "ping",
+    "skill",
     "expand_response",
 ]
 BOATS = "MATCH (b:Boat) RETURN b.title AS boat ORDER BY boat"

@@ -25,6 +25,7 @@ MOST_STATEMENT_CHARS: Final = 20_000
 _FRONT: Final = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _SKILL_NAME: Final = re.compile(r"[^\s/\\:]+")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TOOL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 Problem = tuple[str, int | None, str, str, str]
 """Path, line, code, severity and message."""
@@ -45,7 +46,10 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A read-only query ``name`` of the group ``recipe``; ``parameters`` is a closed JSON Schema of its $parameters."""
+    """A read-only query ``name`` of the group ``recipe``; ``parameters`` is a closed JSON Schema of its $parameters.
+
+    ``tool``: the name of a tool of its own that runs it.
+    """
 
     path: str
     recipe: str
@@ -54,6 +58,7 @@ class Recipe:
     recipe_description: str | None
     parameters: Mapping[str, object]
     cypher: str
+    tool: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +165,7 @@ def _recipe(front: Entry, text: str) -> Recipe:
     stated = front.mapping()
     rule = "letters, digits and `_`, no digit first"
     about = stated.get("recipe_description")
+    tool = stated.get("tool")
     statement = _statement(front, text)
     return Recipe(
         path=front.file,
@@ -169,6 +175,9 @@ def _recipe(front: Entry, text: str) -> Recipe:
         recipe_description=_description(about) if about and not about.is_null else None,
         parameters=read_parameters(front, stated.get("parameters"), parameters_in(statement)),
         cypher=statement,
+        tool=_token(tool, _TOOL_NAME, "letters, digits, `_` and `-`, no digit first")
+        if tool and not tool.is_null
+        else None,
     )
 
 

@@ -3,24 +3,11 @@
 Used by guidance.py. Shapes are checked here; arguments are held against the schema by whoever runs the recipe.
 """
 
-from collections.abc import Callable, Mapping, Set
-from typing import Final
+from collections.abc import Set
+from typing import cast
 
+from vaultgraph.profile.parameter_values import KINDS, schema_fault, value_issues
 from vaultgraph.profile.yaml_tree import Entry, shown
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-_CHECKS: Final[Mapping[str, Callable[[object], bool]]] = {
-    "string": lambda value: isinstance(value, str),
-    "integer": _is_integer,
-    "number": lambda value: _is_integer(value) or isinstance(value, float),
-    "boolean": lambda value: isinstance(value, bool),
-    "array": lambda value: isinstance(value, list),
-    "object": lambda value: isinstance(value, dict),
-}
 
 
 def read_parameters(front: Entry, entry: Entry | None, used: Set[str]) -> dict[str, object]:
@@ -28,7 +15,7 @@ def read_parameters(front: Entry, entry: Entry | None, used: Set[str]) -> dict[s
 
     Raises:
         ProfileError: it is not a closed schema of exactly ``used``; a parameter without a default is not required,
-            or one with a default is; a default is not of the type stated.
+            or one with a default is; a parameter's schema states what is not checked, or its default is not of it.
     """
     if entry is None or entry.is_null:
         _match(front, used, set())
@@ -60,9 +47,16 @@ def _has_default(described: Entry) -> bool:
     """Whether a parameter has a default, once its type is known and the default is of it."""
     stated = described.mapping()
     if "type" not in stated:
-        described.refuse(f"needs `type:`, one of {', '.join(_CHECKS)}.")
-    wanted = stated["type"].choice(tuple(_CHECKS))
+        described.refuse(f"needs `type:`, one of {', '.join(KINDS)}.")
+    wanted = stated["type"].choice(tuple(KINDS))
+    schema = cast("dict[str, object]", described.plain())
+    if (fault := schema_fault(schema)) is not None:
+        described.refuse(f"is not a schema that can be checked: {fault}")
     default = stated.get("default")
-    if default is not None and not _CHECKS[wanted](default.plain()):
+    if default is None:
+        return False
+    if not KINDS[wanted](default.plain()):
         default.refuse(f"must be of the type `{wanted}`.")
-    return default is not None
+    if found := value_issues(schema, default.plain()):
+        default.refuse(f"does not satisfy its own parameter: {found[0].message}.")
+    return True

@@ -12,12 +12,12 @@ from typing import Any, Final
 from polars.exceptions import PanicException
 
 from vaultgraph.errors import CorruptKglError, UnknownOperationError, VaultgraphError
+from vaultgraph.serve import surface
 from vaultgraph.serve.answers import Answer, text_answer
 from vaultgraph.serve.operations import Operation
 from vaultgraph.serve.parameters import check_arguments, nearest
 from vaultgraph.serve.payload import fitting
 from vaultgraph.serve.session import Call, Session, StillBuilding
-from vaultgraph.serve.surface import operations_of
 
 ERROR_BYTES: Final = 4096
 
@@ -28,7 +28,9 @@ def dispatch(session: Session, name: str, arguments: Mapping[str, Any], cancelle
     """Run the operation ``name``; errors are answers with ``is_error``. ``cancelled`` stops a running query."""
     try:
         operation = find_operation(session, name)
-        given = check_arguments(operation.parameters, arguments, operation.name)
+        given = dict(arguments)
+        if not operation.checks_itself:
+            given = check_arguments(operation.parameters, arguments, operation.name)
         call = Call(session, given, cancelled or Event())
         try:
             return operation.run(call)
@@ -59,9 +61,9 @@ def find_operation(session: Session, name: str) -> Operation:
     Raises:
         UnknownOperationError: there is none; the message names the nearest and lists all.
     """
-    offered = operations_of(session)
-    operation = offered.get(name)
+    operation = surface.find_operation(session, name)
     if operation is None:
+        offered = surface.operations_of(session)
         close = nearest(name, list(offered))
         advice = f" Did you mean `{close}`?" if close else ""
         raise UnknownOperationError(

@@ -62,9 +62,13 @@ class ManifestRecipe:
 
 @dataclass(frozen=True, slots=True)
 class SkillSources:
-    """`skills:` as stated: whether there are any, folders of skill files (later ones win), and skills written in it."""
+    """`skills:` as stated: the bundled ones or not, folders of skill files (later ones win), and skills written in it.
+
+    ``is_on`` False: no skills at all, whoever wrote them.
+    """
 
     is_on: bool
+    has_bundled: bool = True
     folders: tuple[Path, ...] = ()
     inline: tuple["Skill", ...] = ()
 

@@ -30,7 +30,7 @@ from vaultgraph.serve.dispatch import dispatch
 from vaultgraph.serve.http_guard import GONE
 from vaultgraph.serve.operations import Operation
 from vaultgraph.serve.session import Session
-from vaultgraph.serve.surface import operations_of
+from vaultgraph.serve.surface import operations_of, static_operations
 
 WORKERS: Final = 16  # calls that run at the same time; more of them wait
 QUICK_WORKERS: Final = 16
@@ -150,7 +150,7 @@ class _Calls:
     async def list_tools(
         self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        offered = operations_of(self._session)
+        offered = await anyio.to_thread.run_sync(operations_of, self._session, limiter=self._quick)
         return types.ListToolsResult(tools=[_tool(operation) for operation in offered.values()])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -165,8 +165,8 @@ class _Calls:
         return results[0]
 
     async def _run(self, params: types.CallToolRequestParams, cancelled: Event) -> types.CallToolResult:
-        operation = operations_of(self._session).get(params.name)
-        limiter = self._quick if operation is None or operation.is_quick else self._workers
+        operation = static_operations(self._session).get(params.name)
+        limiter = self._quick if operation is not None and operation.is_quick else self._workers
         work = partial(dispatch, self._session, params.name, params.arguments or {}, cancelled)
         try:
             return _result(await anyio.to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True))

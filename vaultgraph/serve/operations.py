@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from vaultgraph.serve import images, queries, sources
+from vaultgraph.serve import guidance_skills, images, queries, recipes, sources
 from vaultgraph.serve.answers import Answer
 from vaultgraph.serve.payload import RESPONSE_SCHEMA
 from vaultgraph.serve.session import Call
@@ -21,6 +21,7 @@ Properties = Mapping[str, Mapping[str, Any]]
 class Operation:
     """``parameters`` is a closed JSON Schema. ``is_read_only``: it changes nothing a caller could see changed.
 
+    ``checks_itself``: its arguments come as they were given, and it tells what is wrong with them.
     ``is_quick``: it never waits for a query or the disk, so that it may run while all workers are busy.
     """
 
@@ -31,6 +32,7 @@ class Operation:
     run: Callable[[Call], Answer]
     is_read_only: bool = True
     is_quick: bool = False
+    checks_itself: bool = False
 
 
 def _text(description: str = "") -> dict[str, Any]:
@@ -169,6 +171,14 @@ _TABLE: Final = (
         is_read_only=False,
     ),
     Operation(
+        "reload_graph",
+        "Reload the graph",
+        "Read the saved graph again now. A changed file is followed without it.",
+        _closed({}),
+        queries.reload_graph,
+        is_read_only=False,
+    ),
+    Operation(
         "ping",
         "Ping",
         "A sign of life: version, generation, freshness.",
@@ -176,7 +186,29 @@ _TABLE: Final = (
         queries.ping,
         is_quick=True,
     ),
-    # list_recipe_queries, run_recipe_query and skill take their places here
+    Operation(
+        "list_recipe_queries",
+        "List recipes",
+        "Ready-made queries in groups; with a group named, its queries and their parameters.",
+        recipes.LIST_PARAMETERS,
+        recipes.list_recipe_queries,
+        checks_itself=True,
+    ),
+    Operation(
+        "run_recipe_query",
+        "Run a recipe",
+        "Run a query of list_recipe_queries; at most 200 rows, as JSON.",
+        recipes.RUN_PARAMETERS,
+        recipes.run_recipe_query,
+        checks_itself=True,
+    ),
+    Operation(
+        "skill",
+        "Advice by name",
+        "Advice to read before a kind of task, by name; without a name, what there is.",
+        _closed({"name": _text()}),
+        guidance_skills.skill,
+    ),
     Operation(
         "expand_response",
         "More of an answer",

@@ -3,14 +3,17 @@
 Each function takes a Call and gives an Answer; the table of operations names them, dispatch calls them.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
 from vaultgraph import __version__
 from vaultgraph.serve.answers import Answer, text_answer
+from vaultgraph.serve.cells import counted
+from vaultgraph.serve.guidance_skills import eager_texts, guidance_lines
 from vaultgraph.serve.overview import freshness, overview_text
 from vaultgraph.serve.overview_detail import connections_text, types_text
-from vaultgraph.serve.payload import Format, RowPages, TextPages, fitting, reply_bytes
+from vaultgraph.serve.payload import Format, RowPages, TextPages, fitting, reply_bytes, wire_bytes
 from vaultgraph.serve.problems import problem_lines, problem_summary
 from vaultgraph.serve.reference import reference_text
 from vaultgraph.serve.report import report_text
@@ -25,16 +28,33 @@ ECHO_BYTES: Final = 1024
 def cypher_query(call: Call) -> Answer:
     """Run a query; rows as text, CSV or structure."""
     arguments = call.arguments
-    result, snapshot = call.session.vault().run(
+    return answer_query(
+        call,
         arguments["query"],
         cast("dict[str, object]", arguments.get("params", {})),
         timeout_ms=arguments.get("timeout_ms", DEADLINE_MS),
-        cancelled=call.cancelled,
+        wanted=arguments.get("format"),
     )
+
+
+def answer_query(
+    call: Call,
+    query: str,
+    parameters: Mapping[str, object],
+    *,
+    timeout_ms: int = DEADLINE_MS,
+    wanted: Format | None = None,
+) -> Answer:
+    """The rows of ``query`` within the budget of the call; ``wanted`` None is text, or CSV where the query says so.
+
+    Raises:
+        QueryError: it is wrong, over its deadline, or cancelled.
+    """
+    result, snapshot = call.session.vault().run(query, parameters, timeout_ms=timeout_ms, cancelled=call.cancelled)
     notes = [f"warning: {warning}" for warning in result.warnings] + _stale(snapshot)
-    shape: Format = arguments.get("format") or ("csv" if result.csv else "text")
+    shape: Format = wanted or ("csv" if result.csv else "text")
     pages = RowPages(result.columns, ResultRows(result), shape, snapshot.generation, tuple(notes))
-    return call.session.results.answer(pages, reply_bytes(arguments))
+    return call.session.results.answer(pages, reply_bytes(call.arguments))
 
 
 def graph_overview(call: Call) -> Answer:
@@ -47,7 +67,7 @@ def graph_overview(call: Call) -> Answer:
     wants_graph = any(arguments.get(name) for name in ("types", "connections", "problems"))
     if wants_graph or not parts:
         snapshot = call.session.vault().current()
-        parts += _details(snapshot, arguments) or [overview_text(call.session.name, snapshot, datetime.now(UTC))]
+        parts += _details(snapshot, arguments) or _overview(call, snapshot)
         if wants_graph:
             parts += _stale(snapshot)
     return call.session.results.answer(TextPages("\n\n".join(parts)), reply_bytes(arguments))
@@ -59,6 +79,15 @@ def rebuild_graph(call: Call) -> Answer:
     report = vault.rebuild()
     text = f"{report_text(report)}\n{freshness(vault.current(), datetime.now(UTC))}"
     return call.session.results.answer(TextPages(text), reply_bytes(call.arguments))
+
+
+def reload_graph(call: Call) -> Answer:
+    """Read the saved graph again and say what is in it."""
+    vault = call.session.vault()
+    report = vault.rebuild()
+    counts = [(report.notes, "note"), (report.nodes, "node"), (report.relationships, "relationship")]
+    found = ", ".join(counted(count, noun) for count, noun in counts)
+    return text_answer(f"{call.session.name}: {found}\n{freshness(vault.current(), datetime.now(UTC))}")
 
 
 def ping(call: Call) -> Answer:
@@ -75,6 +104,15 @@ def expand_response(call: Call) -> Answer:
     """The next part of an earlier answer."""
     arguments = call.arguments
     return call.session.results.more(arguments["result_id"], arguments.get("offset"), reply_bytes(arguments))
+
+
+def _overview(call: Call, snapshot: Snapshot) -> list[str]:
+    """The operator's words, the bare overview with what guides callers, and skills that are to be read at once."""
+    prefix = call.session.manifest.overview_prefix
+    text = overview_text(call.session.name, snapshot, datetime.now(UTC))
+    text = "\n".join([text, *guidance_lines(call.session)])
+    parts = [prefix, text] if prefix else [text]
+    return [*parts, *eager_texts(call.session, sum(map(wire_bytes, parts)))]
 
 
 def _details(snapshot: Snapshot, arguments: dict[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ in a thread of its own; a build that failed is tried again by a later call. Know
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -47,12 +47,16 @@ class Session:
         wait_s: float = WAIT_S,
         mode: Mode = "vault",
         manifest: Manifest | None = None,
+        takes_vault_guidance: bool = True,
     ) -> None:
         self.root = root
         self.name = name
         self.mode: Mode = mode
         self.manifest = manifest or Manifest()
         self.offered: Mapping[str, Any] | None = None  # operations, kept by surface.operations_of; None makes it anew
+        self.own_skills: Sequence[tuple[Any, Any]] | None = None  # kept by guidance, as is what it makes of it
+        self.guides: Any = None
+        self.takes_vault_guidance = takes_vault_guidance
         self.results = ResultStore()
         self._opener = opener
         self._wait_s = wait_s

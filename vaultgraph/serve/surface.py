@@ -1,6 +1,6 @@
 """The tools of one session: the table of operations by mode, and what the manifest adds, renames, hides and allows.
 
-Transports list these and dispatch looks calls up in them. What a query of the manifest does is in manifest_tools.
+Transports list these and dispatch looks calls up in them. What a tool of the manifest does is in manifest_tools.
 """
 
 from collections.abc import Mapping
@@ -8,12 +8,19 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from vaultgraph.serve.manifest import BundledTool, Manifest, Mode
+from vaultgraph.serve.guidance import guides_of
+from vaultgraph.serve.manifest import BundledTool, CypherTool, Manifest, Mode
 from vaultgraph.serve.operations import OPERATIONS, Operation
+from vaultgraph.serve.recipes import recipe_tools
 from vaultgraph.serve.session import Session
 
 FILE_TOOLS: Final = ("read_source", "grep", "list_source", "fetch_images", "ping", "expand_response")
 ALWAYS: Final = "expand_response"  # answers refer to it
+RECIPE_TOOLS: Final = ("list_recipe_queries", "run_recipe_query")
+SKILL_TOOL: Final = "skill"
+GUIDANCE_RUNS: Final = tuple(OPERATIONS[name].run for name in (*RECIPE_TOOLS, SKILL_TOOL))
+NOT_HERE: Final = ("explore", "read_code_source", "save_graph", "save_graph_as", "load_graph", "create_graph")
+"""Tools of the format's other server: a manifest may change them, to no effect."""
 NOT_IN: Final[Mapping[Mode, frozenset[str]]] = MappingProxyType(
     {
         "vault": frozenset({"reload_graph"}),
@@ -25,25 +32,89 @@ NOT_IN: Final[Mapping[Mode, frozenset[str]]] = MappingProxyType(
 
 
 def operations_of(session: Session) -> Mapping[str, Operation]:
-    """Every operation this session offers by its name there, in the order callers see."""
+    """Every operation this session offers now by its name there, in the order callers see."""
+    static = static_operations(session)
+    guides = guides_of(session, static)
+    table = dict(static)
+    for name in RECIPE_TOOLS if not guides.recipes else ():
+        table.pop(name, None)
+    if not guides.skills:
+        table.pop(SKILL_TOOL, None)
+    last = table.pop(ALWAYS)
+    for tool in recipe_tools(session, guides):
+        own = Operation(tool.name, tool.title, tool.description, tool.parameters, tool.run, checks_itself=True)
+        table[tool.name] = own
+    return as_allowed({**table, ALWAYS: last}, session.manifest)
+
+
+def find_operation(session: Session, name: str) -> Operation | None:
+    """The operation this session offers as ``name`` now; what guides callers is looked at only where it decides."""
+    if name not in (*RECIPE_TOOLS, SKILL_TOOL):
+        found = as_allowed(static_operations(session), session.manifest).get(name)
+        if found is not None and found.run not in GUIDANCE_RUNS:
+            return found
+    return operations_of(session).get(name)
+
+
+def static_operations(session: Session) -> Mapping[str, Operation]:
+    """The operations that are the same as long as the session lasts, before the manifest changes and allows any."""
     if session.offered is None:
-        session.offered = offered(session.mode, session.manifest)
+        session.offered = MappingProxyType(_of_mode(session.mode, session.manifest))
     return session.offered
 
 
-def offered(mode: Mode, manifest: Manifest) -> Mapping[str, Operation]:
-    """The operations of a mode, as the manifest has them.
-
-    Raises:
-        ProfileError: a tool of the manifest has a name that is taken, or changes a tool that is not there.
-    """
-    table = {name: operation for name, operation in OPERATIONS.items() if name not in NOT_IN[mode]}
+def as_allowed(table: Mapping[str, Operation], manifest: Manifest) -> Mapping[str, Operation]:
+    """``table`` as the manifest has it: built-in tools renamed, described otherwise or hidden, then what is allowed."""
     for tool in manifest.tools:
         if isinstance(tool, BundledTool):
             table = _changed(table, tool)
-    if manifest.tools_allow is not None:
-        table = {name: one for name, one in table.items() if name in manifest.tools_allow or name == ALWAYS}
-    return MappingProxyType(table)
+    if manifest.tools_allow is None:
+        return table
+    always = {ALWAYS, SKILL_TOOL} if manifest.skills and manifest.skills.is_on else {ALWAYS}
+    return {name: one for name, one in table.items() if name in always or name in manifest.tools_allow}
+
+
+def check_surface(mode: Mode, manifest: Manifest) -> tuple[str, ...]:
+    """Remarks on changes of tools that this server does not have.
+
+    Raises:
+        ProfileError: a tool of the manifest has a name that is taken, or changes a tool that nobody has.
+    """
+    taken = dict.fromkeys(OPERATIONS, "a built-in tool")
+    remarks: list[str] = []
+    changed: set[str] = set()
+    for tool in manifest.tools:
+        if not isinstance(tool, BundledTool):
+            _take(taken, tool.name, tool)
+            continue
+        known = tool.bundled in OPERATIONS
+        if not known and tool.bundled not in NOT_HERE:
+            tool.entry.refuse(f"is `{tool.bundled}`, which is no built-in tool. There are: {', '.join(OPERATIONS)}.")
+        if tool.bundled in changed:
+            tool.entry.refuse(f"changes `{tool.bundled}` a second time.")
+        changed.add(tool.bundled)
+        if not known or tool.bundled in NOT_IN[mode]:
+            remarks.append(f"{tool.entry.file}:{tool.entry.line}: there is no tool `{tool.bundled}` here to change")
+        if tool.rename:
+            _take(taken, tool.rename, tool)
+    return tuple(remarks)
+
+
+def _take(taken: dict[str, str], name: str, tool: BundledTool | CypherTool) -> None:
+    if (owner := taken.get(name)) is not None:
+        tool.entry.refuse(f"asks for the name `{name}`, which is that of {owner}.")
+    taken[name] = f"the tool of line {tool.entry.line}"
+
+
+def _of_mode(mode: Mode, manifest: Manifest) -> dict[str, Operation]:
+    """The operations of the table and the manifest's own, which stand before the last one."""
+    table = {name: operation for name, operation in OPERATIONS.items() if name not in NOT_IN[mode]}
+    last = table.pop(ALWAYS)
+    if any(isinstance(tool, CypherTool) for tool in manifest.tools):
+        from vaultgraph.serve.manifest_tools import cypher_operations  # noqa: PLC0415 -- loads the YAML reader
+
+        table |= {operation.name: operation for operation in cypher_operations(manifest.tools)}
+    return {**table, ALWAYS: last}
 
 
 def _changed(table: Mapping[str, Operation], tool: BundledTool) -> dict[str, Operation]:

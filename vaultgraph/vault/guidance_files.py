@@ -6,15 +6,17 @@ the files mean is profile/guidance's business.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, cast
 
-from vaultgraph.errors import FileError, MissingFileError, PathEscapeError
+from vaultgraph.cypher.bind import bind
+from vaultgraph.cypher.clauses import parse
+from vaultgraph.errors import FileError, MissingFileError, PathEscapeError, QueryError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.files.stamps import Problem
 
 if TYPE_CHECKING:  # most vaults carry none: it is read and imported where there is any
-    from vaultgraph.profile.guidance import Guidance
+    from vaultgraph.profile.guidance import Guidance, Recipe
 
 FOLDERS: Final = ((".kglite/skills", "bad-skill"), (".kglite/recipes", "bad-recipe"))
 MOST_FILES: Final = 200  # of one folder
@@ -50,7 +52,27 @@ def _understood(files: Mapping[str, bytes]) -> "Guidance | None":
         return None
     from vaultgraph.profile.guidance import read_guidance  # noqa: PLC0415 -- as above
 
-    return read_guidance(files)
+    guidance = read_guidance(files)
+    faults = {recipe.path: fault for recipe in guidance.recipes if (fault := _query_fault(recipe)) is not None}
+    if not faults:
+        return guidance
+    return replace(
+        guidance,
+        recipes=tuple(recipe for recipe in guidance.recipes if recipe.path not in faults),
+        problems=(*guidance.problems, *((path, None, "bad-recipe", "warning", text) for path, text in faults.items())),
+    )
+
+
+def _query_fault(recipe: "Recipe") -> str | None:
+    """Why the query of a recipe can never run; None where it may."""
+    names = cast("Mapping[str, object]", recipe.parameters["properties"])
+    try:
+        bind(parse(recipe.cypher), recipe.cypher, None, dict.fromkeys(names))
+    except QueryError as error:
+        return f"Its query cannot be run: {error.message}"
+    except RecursionError:
+        return "Its query has too many parts."
+    return None
 
 
 def _guidance_files(root: VaultRoot) -> tuple[dict[str, bytes], list[Problem]]:

@@ -1,0 +1,175 @@
+"""What guides the callers of one session: recipes and skills of the vault, of the manifest and our own, as one.
+
+The operator's win over the vault's, and nothing of a vault replaces what is ours: its skill of a taken name is offered
+as `vault:NAME`, its tool of a taken name is not offered. Looked at anew for every generation, so an edit is live at
+once. Text of a vault is labelled as such wherever it is shown.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal
+
+from vaultgraph.errors import SettingsError, VaultgraphError
+from vaultgraph.files.root import VaultRoot
+from vaultgraph.serve.guidance_predicates import applies
+from vaultgraph.serve.session import Session
+
+if TYPE_CHECKING:
+    from vaultgraph.profile.guidance import Guidance, Recipe, Skill
+    from vaultgraph.vault.snapshot import Snapshot
+
+Source = Literal["server", "manifest", "vault"]
+OWN_SKILLS: Final = ("querying", "vault_authoring", "images")
+MOST_SKILL_BYTES: Final = 200_000
+MOST_VAULT_TOOLS: Final = 10
+MOST_TOOL_CHARS: Final = 1_500  # of what a recipe says of its parameters: every session reads it
+
+
+@dataclass(frozen=True, slots=True)
+class ServedSkill:
+    """A skill under the ``name`` it is offered by."""
+
+    name: str
+    skill: "Skill"
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class ServedRecipe:
+    """A recipe, and the name of a tool that is offered for it."""
+
+    recipe: "Recipe"
+    source: Source
+    tool: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guides:
+    """Everything offered: ``skills`` by name, ours first; ``recipes`` by (group, name), in the order to show."""
+
+    skills: Mapping[str, ServedSkill] = field(default_factory=dict[str, ServedSkill])
+    recipes: Mapping[tuple[str, str], ServedRecipe] = field(default_factory=dict[tuple[str, str], ServedRecipe])
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGuides:
+    """Guides, and what they were made of: they hold while it is the same."""
+
+    generation: int | None
+    carried: "Guidance | None"
+    tools: Mapping[str, object]
+    guides: Guides
+
+
+def guides_of(session: Session, tools: Mapping[str, object]) -> Guides:
+    """What the session offers now; ``tools`` are the operations that do not come from guidance.
+
+    Never waits for a first build: until then the vault's files are read for it.
+    """
+    snapshot = _snapshot(session)
+    carried = _carried(session, snapshot)
+    generation = snapshot.generation if snapshot else None
+    kept = session.guides
+    if kept and kept.generation == generation and kept.carried == carried and kept.tools is tools:
+        return kept.guides
+    if session.own_skills is None:
+        session.own_skills = tuple(_own_skills(session))
+    recipes = _recipes(session, carried, tools)
+    names = {*tools, *(served.tool for served in recipes.values() if served.tool)}
+    guides = Guides(MappingProxyType(_skills(session, carried, snapshot, names)), MappingProxyType(recipes))
+    session.guides = KeptGuides(generation, carried, tools, guides)
+    return guides
+
+
+def _snapshot(session: Session) -> "Snapshot | None":
+    if not session.is_built():
+        return None
+    try:
+        return session.vault().current()
+    except VaultgraphError:
+        return None
+
+
+def _carried(session: Session, snapshot: "Snapshot | None") -> "Guidance | None":
+    """What the vault says; None where it is not to be asked."""
+    if not session.takes_vault_guidance or session.mode == "files":
+        return None
+    if snapshot is not None:
+        return snapshot.guidance
+    if session.mode == "graph":
+        return None
+    from vaultgraph.vault.guidance_files import read_guided  # noqa: PLC0415 -- loads the query engine
+
+    return read_guided(session.root, None).guidance
+
+
+def _recipes(
+    session: Session, carried: "Guidance | None", tools: Mapping[str, object]
+) -> dict[tuple[str, str], ServedRecipe]:
+    taken = set(tools)
+    found: dict[tuple[str, str], ServedRecipe] = {}
+    for one in (stated.recipe for stated in session.manifest.recipes):
+        tool = one.tool if one.tool not in taken else None
+        taken |= {tool} if tool else set()
+        found[one.recipe, one.name] = ServedRecipe(one, "manifest", tool)
+    offered = 0
+    for one in carried.recipes if carried else ():
+        key = (one.recipe, one.name)
+        if key in found:
+            continue
+        tool = one.tool if one.tool not in taken and offered < MOST_VAULT_TOOLS and _is_short(one) else None
+        offered += tool is not None
+        taken |= {tool} if tool else set()
+        found[key] = ServedRecipe(one, "vault", tool)
+    return dict(sorted(found.items()))
+
+
+def _is_short(recipe: "Recipe") -> bool:
+    return len(str(recipe.parameters)) <= MOST_TOOL_CHARS
+
+
+def _skills(
+    session: Session, carried: "Guidance | None", snapshot: "Snapshot | None", tools: set[str]
+) -> dict[str, ServedSkill]:
+    stated = session.manifest.skills
+    if stated is not None and not stated.is_on:
+        return {}
+    found: dict[str, ServedSkill] = {}
+    for source, skill in session.own_skills or ():
+        if applies(skill.applies_when, snapshot, tools, session.manifest):
+            found[skill.name] = ServedSkill(skill.name, skill, source)
+    for skill in carried.skills if carried else ():
+        if applies(skill.applies_when, snapshot, tools, session.manifest):
+            name = f"vault:{skill.name}" if skill.name in found else skill.name
+            found[name] = ServedSkill(name, skill, "vault")
+    return found
+
+
+def _own_skills(session: Session) -> Iterator[tuple[Source, "Skill"]]:
+    """Our own skills and the operator's, later ones of a name in place of earlier ones.
+
+    Raises:
+        SettingsError: a folder or file of the operator's skills cannot be used.
+    """
+    from vaultgraph.profile.guidance import SKILL_FOLDER, read_guidance  # noqa: PLC0415 -- loads the YAML reader
+
+    folder = files("vaultgraph.serve") / "skills"
+    ours = {f"{SKILL_FOLDER}/{name}.md": (folder / f"{name}.md").read_bytes() for name in OWN_SKILLS}
+    named: dict[str, tuple[Source, Skill]] = {}
+    stated = session.manifest.skills
+    if stated is None or stated.has_bundled:
+        named |= {skill.name: ("server", skill) for skill in read_guidance(ours).skills}
+    for path in stated.folders if stated else ():
+        root = VaultRoot.open(path)
+        names = sorted(entry.name for entry in path.iterdir() if entry.suffix.lower() == ".md")
+        read = {f"{SKILL_FOLDER}/{name}": root.read_bytes(name, most_bytes=MOST_SKILL_BYTES) for name in names}
+        root.close()
+        guidance = read_guidance(read)
+        if guidance.problems:
+            file, line, _, _, message = guidance.problems[0]
+            raise SettingsError(f"{path}/{file.rpartition('/')[2]}:{line}: {message}")
+        named |= {skill.name: ("manifest", skill) for skill in guidance.skills}
+    named |= {skill.name: ("manifest", skill) for skill in (stated.inline if stated else ())}
+    yield from sorted(named.values(), key=lambda one: ("server", "manifest").index(one[0]))

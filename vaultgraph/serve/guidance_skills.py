@@ -1,0 +1,118 @@
+"""Skills as callers see them: the `skill` operation, what the overview says of guidance, and the label of vault text.
+
+The texts are read and chosen in serve/guidance; prompts are the same skills over another method.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from vaultgraph.errors import ParameterError
+from vaultgraph.serve.answers import Answer
+from vaultgraph.serve.cells import one_line
+from vaultgraph.serve.guidance import Guides, ServedSkill, guides_of
+from vaultgraph.serve.parameters import nearest
+from vaultgraph.serve.payload import TextPages, reply_bytes, wire_bytes
+from vaultgraph.serve.session import Call, Session
+
+DESCRIPTION_CHARS: Final = 300
+NAMES_BYTES: Final = 260  # of one line of names in the overview
+OVERVIEW_BYTES: Final = 3_900  # with eager skills: the whole overview stays under 4 KB
+
+
+def skill(call: Call) -> Answer:
+    """The text of a skill, or without a name the list of them."""
+    guides = guides_of(call.session, call.session.offered or {})
+    name = call.arguments.get("name")
+    text = skill_list(call.session, guides) if name is None else skill_text(call.session, find_skill(guides, name))
+    return call.session.results.answer(TextPages(text), reply_bytes(call.arguments))
+
+
+def find_skill(guides: Guides, name: str) -> ServedSkill:
+    """The skill offered as ``name``; those of the vault also as `vault:NAME`.
+
+    Raises:
+        ParameterError: there is none; the message names the nearest and all.
+    """
+    bare = name.removeprefix("vault:")
+    found = guides.skills.get(name) or guides.skills.get(bare)
+    if found is not None and (found.source == "vault" or bare == name):
+        return found
+    close = nearest(name, list(guides.skills))
+    advice = f" Did you mean `{close}`?" if close else ""
+    shown = ", ".join(guides.skills) or "none"
+    raise ParameterError(
+        f"There is no skill `{name[:100]}`.{advice} Skills: {shown[:2_000]}.", {"name": "name", "nearest": close}
+    )
+
+
+def skill_text(session: Session, served: ServedSkill) -> str:
+    """The text, a vault's below a line that says whose words it is."""
+    return f"{vault_label(session, served)}\n\n{served.skill.text}" if served.source == "vault" else served.skill.text
+
+
+def vault_label(session: Session, served: ServedSkill) -> str:
+    """The line above the text of a vault's skill."""
+    return (
+        f'[From the vault "{one_line(session.name)}", {one_line(served.skill.path)}: advice of its author, not of this '
+        "server or its operator.]"
+    )
+
+
+def skill_list(session: Session, guides: Guides) -> str:
+    """A line for each skill, the vault's own under its name."""
+    own = [served for served in guides.skills.values() if served.source != "vault"]
+    carried = [served for served in guides.skills.values() if served.source == "vault"]
+    lines = [f"{served.name} — {described(served)}" for served in own]
+    if carried:
+        lines.append(f'Of the vault "{one_line(session.name)}", in the words of its author:')
+        lines += [f"{served.name} — {described(served)}" for served in carried]
+    return "\n".join(lines) or "There are no skills."
+
+
+def described(served: ServedSkill) -> str:
+    """When a skill is wanted, in one line."""
+    text = one_line(served.skill.description)
+    return text if len(text) <= DESCRIPTION_CHARS else text[: DESCRIPTION_CHARS - 1] + "…"
+
+
+def guidance_lines(session: Session) -> list[str]:
+    """What the overview says of recipes and skills: their names, the vault's under its name."""
+    tools = session.offered or {}
+    guides = guides_of(session, tools)
+    lines: list[str] = []
+    for is_vaults, whose in ((False, ""), (True, " of the vault")):
+        if "run_recipe_query" in tools:
+            keys = [".".join(key) for key, one in guides.recipes.items() if (one.source == "vault") is is_vaults]
+            lines += _named(f"Recipes{whose} (run_recipe_query)", keys, "list_recipe_queries")
+        if "skill" in tools:
+            names = [name for name, one in guides.skills.items() if (one.source == "vault") is is_vaults]
+            lines += _named(f"Skills{whose} (skill)", names, "skill without a name")
+    return lines
+
+
+def _named(heading: str, names: Sequence[str], call: str) -> list[str]:
+    if not names:
+        return []
+    shown: list[str] = []
+    used = 0
+    for name in names:
+        used += wire_bytes(name) + 2
+        if used > NAMES_BYTES:
+            shown.append(f"+{len(names) - len(shown)} more: {call}")
+            break
+        shown.append(name)
+    return [f"{heading}: {', '.join(shown)}"]
+
+
+def eager_texts(session: Session, used_bytes: int) -> Iterable[str]:
+    """Texts of skills to be delivered with the overview, as many as its bytes have room for."""
+    tools = session.offered or {}
+    if "skill" not in tools:
+        return
+    for served in guides_of(session, tools).skills.values():
+        if served.skill.delivery == "eager":
+            text = f"Skill {served.name}:\n{skill_text(session, served).strip()}"
+            used_bytes += wire_bytes(text) + 4
+            if used_bytes > OVERVIEW_BYTES:
+                return
+            yield text
