@@ -29,13 +29,14 @@ _PIECE_BYTES: Final = 1 << 26
 class _Handle:
     """An open file, closed with the last section that may still be asked for."""
 
-    __slots__ = ("number",)
+    __slots__ = ("_close", "number")
 
     def __init__(self, number: int) -> None:
         self.number = number
+        self._close = os.close  # `os` may be gone when the interpreter ends
 
     def __del__(self) -> None:
-        os.close(self.number)
+        self._close(self.number)
 
 
 class KglFile:
