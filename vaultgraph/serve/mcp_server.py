@@ -28,6 +28,7 @@ from vaultgraph.serve.answers import Answer, ImagePart, TextPart
 from vaultgraph.serve.cells import compact_json
 from vaultgraph.serve.dispatch import dispatch
 from vaultgraph.serve.http_guard import GONE
+from vaultgraph.serve.mcp_resources import add_resources
 from vaultgraph.serve.operations import Operation
 from vaultgraph.serve.session import Session
 from vaultgraph.serve.surface import operations_of, static_operations
@@ -51,7 +52,7 @@ def serve_stdio(session: Session) -> None:
 def make_server(session: Session) -> Server[dict[str, Any]]:
     """The SDK's server over the table of operations; a transport runs it."""
     calls = _Calls(session)
-    return Server(
+    server = Server[dict[str, Any]](
         f"vaultgraph ({session.name})",
         version=__version__,
         instructions=(
@@ -65,6 +66,8 @@ def make_server(session: Session) -> Server[dict[str, Any]]:
         on_list_tools=calls.list_tools,
         on_call_tool=calls.call_tool,
     )
+    add_resources(server, session)
+    return server
 
 
 async def _serve(session: Session) -> None:
