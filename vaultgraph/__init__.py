@@ -1,6 +1,6 @@
 """vaultgraph: a folder of Markdown notes as a live knowledge graph.
 
-This module is the whole public surface: ``open`` a vault, query it, close it. It re-exports and holds nothing else;
+This module is the whole public surface: ``open`` a vault, query it, close it; or ``query`` a ``Graph`` of your own. It re-exports and holds nothing else;
 nothing inside the package imports from it. The names are loaded when first used, so that the command line starts fast.
 """
 
@@ -8,19 +8,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vaultgraph.cypher.query import query
     from vaultgraph.cypher.result import Result
     from vaultgraph.cypher.values import Node, Path, Relationship
     from vaultgraph.errors import VaultgraphError
+    from vaultgraph.graph.graph import Graph
     from vaultgraph.vault.snapshot import Report
     from vaultgraph.vault.vault import Vault
     from vaultgraph.vault.vault import open_vault as open  # noqa: A004 - the door's name: vaultgraph.open(path)
 
 __version__ = "0.2.0"
-__all__ = ["Node", "Path", "Relationship", "Report", "Result", "Vault", "VaultgraphError", "__version__", "open"]
+__all__ = [
+    "Graph",
+    "Node",
+    "Path",
+    "Relationship",
+    "Report",
+    "Result",
+    "Vault",
+    "VaultgraphError",
+    "__version__",
+    "open",
+    "query",
+]
 
 
 def __getattr__(name: str) -> Any:
     homes = {
+        "Graph": ("vaultgraph.graph.graph", "Graph"),
+        "query": ("vaultgraph.cypher.query", "query"),
         "Node": ("vaultgraph.cypher.values", "Node"),
         "Path": ("vaultgraph.cypher.values", "Path"),
         "Relationship": ("vaultgraph.cypher.values", "Relationship"),

@@ -157,6 +157,8 @@ def test_public_surface_is_small_and_frozen():
         "VaultgraphError",
         "__version__",
         "open",
+        "Graph",
+        "query",
     }
     assert all(hasattr(vaultgraph, name) for name in vaultgraph.__all__)
 

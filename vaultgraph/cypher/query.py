@@ -30,7 +30,7 @@ from vaultgraph.cypher.scopes import Names
 from vaultgraph.errors import BudgetError, EvaluationError, UnsupportedError
 from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph
-from vaultgraph.graph.schema import Schema
+from vaultgraph.graph.schema import Schema, schema_of
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
@@ -82,6 +82,15 @@ def run_query(
         elapsed_ms=(time.perf_counter() - started) * 1000,
         csv=bound.query.csv,
     )
+
+
+def query(graph: Graph, text: str, **params: object) -> Result:
+    """The answer of one query on a graph that is no vault's; ``params`` are its $parameters.
+
+    Raises:
+        QueryError: the query is wrong, or needs more than the default budget.
+    """
+    return run_query(graph, text, params, schema=schema_of(graph))
 
 
 def _planned(
