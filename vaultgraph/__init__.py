@@ -1,7 +1,8 @@
 """vaultgraph: a folder of Markdown notes as a live knowledge graph.
 
-This module is the whole public surface: ``open`` a vault, query it, close it; or ``query`` a ``Graph`` of your own. It re-exports and holds nothing else;
-nothing inside the package imports from it. The names are loaded when first used, so that the command line starts fast.
+This module is the whole public surface: ``open`` a vault and query it, or ``query`` a ``Graph`` of your own. It
+re-exports and holds nothing else; nothing inside the package imports from it. The names are loaded when first used, so
+that the command line starts fast.
 """
 
 from importlib import import_module
