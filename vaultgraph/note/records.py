@@ -165,6 +165,10 @@ SCHEMAS: Final[dict[str, pl.Schema]] = {
 }
 
 
+_FEW: Final = 32  # notes that are replaced one by one, without a new copy of all rows
+_MOST_CHUNKS: Final = 32  # pieces of memory a column may lie in before it is copied into one
+
+
 @dataclass(frozen=True, slots=True)
 class RecordTable:
     """Nine frames, each with the schema of the same name; ``note`` columns index ``notes``, all sorted by it.
@@ -208,8 +212,19 @@ def without_paths(records: RecordTable, paths: Sequence[str]) -> RecordTable:
     return _gather_notes(records, keep.to_numpy())
 
 
+def rows_of_note(frame: pl.DataFrame, note: int) -> pl.DataFrame:
+    """The rows of one note in a table sorted by it, without the column ``note``."""
+    first, stop = np.searchsorted(frame["note"].to_numpy(), [note, note + 1]).tolist()
+    return frame[first:stop].drop("note")
+
+
 def merge_records(old: RecordTable, new: RecordTable) -> RecordTable:
     """``old`` with the notes of ``new`` added; a path in both takes the rows of ``new``. Sorted by path."""
+    if 0 < new.notes.height <= _FEW:
+        rows = old.listing["path"].search_sorted(new.notes["path"]).to_list()
+        inside = [row for row in rows if row < old.listing.height]
+        if len(inside) == len(rows) and old.listing["path"][inside].equals(new.notes["path"]):
+            return _spliced(old, new, rows)
     kept = without_paths(old, new.notes["path"].to_list())
     shift = kept.notes.height
     stacked = {name: pl.concat([frame, _shifted(new.tables()[name], shift)]) for name, frame in kept.tables().items()}
@@ -226,6 +241,28 @@ def merge_records(old: RecordTable, new: RecordTable) -> RecordTable:
             if name != "notes"
         },
     )
+
+
+def _spliced(old: RecordTable, new: RecordTable, rows: list[int]) -> RecordTable:
+    """``old`` with the notes at ``rows``, ascending, as ``new`` has them; what lies between is neither moved nor
+    copied."""
+    frames: dict[str, pl.DataFrame] = {}
+    for name, frame in old.tables().items():
+        fresh = new.tables()[name]
+        notes = frame["note"].to_numpy() if name != "notes" else np.arange(frame.height)
+        parts: list[pl.DataFrame] = []
+        done = 0
+        # row loop: the notes that are replaced, a few
+        for at, row in enumerate(rows):
+            first, stop = np.searchsorted(notes, [row, row + 1]).tolist()
+            own = fresh[at : at + 1]
+            if name != "notes":
+                own = rows_of_note(fresh, at).select(pl.lit(row, dtype=pl.UInt32).alias("note"), pl.all())
+            parts += [frame[done:first], own.select(frame.columns)]
+            done = stop
+        parts = [part for part in (*parts, frame[done:]) if part.height]
+        frames[name] = pl.concat(parts, rechunk=frame.n_chunks() > _MOST_CHUNKS) if parts else frame.clear()
+    return RecordTable(**frames)
 
 
 def concat_records(parts: Sequence[RecordTable]) -> RecordTable:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from vaultgraph.errors import FileError, MissingFileError, PathEscapeError, ProfileError
@@ -146,7 +147,11 @@ def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progre
         progress("link", 0, 1)
     unread = tuple(problems)
     same = old is not None and not records_changed and old.unread == unread and old.inputs_hash == inputs_hash
-    built = old.built if same and old else _build(records, _with(stamps, problems), profile)
+    built = old.built if same and old else None
+    if built is None and old and fresh and not (unread or old.unread) and old.configuration == configuration:
+        built = _patch(old, records, fresh, stamps, profile)
+    if built is None:
+        built = _build(records, _with(stamps, problems), profile)
     clock.lap("build")
     graph = with_mtimes(built.graph, stamps)
     clock.lap("mtimes")
@@ -158,6 +163,7 @@ def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progre
 def preload() -> None:
     """Import the reader and the builder, which a start from the cache does without: the first edit then waits less."""
     import_module("vaultgraph.graph.build")
+    import_module("vaultgraph.graph.patch")
     import_module("vaultgraph.note.read")
     import_module("numpy.ma")  # which polars imports when it first takes a numpy array
 
@@ -172,6 +178,30 @@ def _build(records: RecordTable, stamps: Stamps, profile: Profile) -> Built:
     from vaultgraph.graph.build import build_graph  # noqa: PLC0415 -- a start from an unchanged cache builds nothing
 
     return build_graph(records, stamps, profile)
+
+
+def _patch(old: State, records: RecordTable, fresh: RecordTable, stamps: Stamps, profile: Profile) -> Built | None:
+    """The graph of ``old`` brought up to ``fresh``; None where more than text differs, or other files than notes."""
+    paths, known = records.listing["path"], old.stamps
+    if known is None or not paths.equals(old.records.listing["path"]) or not _same_places(known, stamps):
+        return None
+    is_resized = stamps.files["size_bytes"] != known.files["size_bytes"]
+    written = fresh.listing["path"]
+    if not stamps.files["path"].filter(is_resized).is_in(written.implode()).all():
+        return None
+    from vaultgraph.graph.patch import patched  # noqa: PLC0415 -- as the builder
+
+    return patched(old.built, old.records, records, paths.search_sorted(written).to_numpy().astype(np.int64), profile)
+
+
+def _same_places(old: Stamps, new: Stamps) -> bool:
+    """Whether there are the same files, folders, symlinks and problems of files."""
+    return (
+        old.files["path"].equals(new.files["path"])
+        and old.folders == new.folders
+        and old.aliases.equals(new.aliases)
+        and old.problems.equals(new.problems)
+    )
 
 
 def _inputs_hash(configuration: Mapping[str, str], stamps: Stamps) -> bytes:

@@ -1,0 +1,134 @@
+"""An edit of text alone is taken in without building anew, and gives what building anew would give, byte for byte."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import vaultgraph
+from vaultgraph.vault import refresh as refreshing
+
+LINES = (
+    "Words and words.",
+    "",
+    "[[b]] and [[b]] again, [[b|as c]]",
+    "[[Nobody]] ![[gone.png]] [[b#No such heading]]",
+    "# A heading",
+    "## b",
+    "#topic/sea and #other",
+    "- item [[a/c]] ^one",
+    "https://example.org/x",
+    "![[pic.png|50]]",
+    "```",
+)
+FRONT = "---\nparent: '[[b]]'\nauthor: '[[Ada]]'\ntags: [other, bad tag]\nrating: 3\n---\n"
+RULES = "kglite_vault: 1\nhubs:\n  author: {label: Author, edge: WRITTEN_BY}\n"
+UPWARD = RULES + "folder_notes: {direction: parent_to_child}\n"
+
+
+def content(lines: list[str]) -> str:
+    return FRONT + "\n".join(lines) + "\n"
+
+
+def assert_as_new(vault: vaultgraph.Vault, folder: Path, tmp_path: Path) -> None:
+    vault.refresh()
+    vault.save()
+    other = tmp_path / "new.kgl"
+    other.unlink(missing_ok=True)
+    vaultgraph.open(folder, cache=other).close()
+    assert (tmp_path / "old.kgl").read_bytes() == other.read_bytes()
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each refresh did without the builder; a builder that is called all the same still answers."""
+    found: list[bool] = []
+    build = refreshing._build  # pyright: ignore[reportPrivateUsage]
+
+    def noted(*given: object) -> object:
+        found.append(False)
+        return build(*given)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(refreshing, "_build", noted)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_patched"),
+    [
+        (["one"], ["one", "two"], True),
+        (["[[b]]"], ["text", "", "[[b]]"], True),
+        (["[[b]]", "[[b]] [[Nobody]]"], ["", "[[b]]", "", "[[b]] [[Nobody]]"], True),
+        (["[[b#No]] [[b#Never]]", "[[b#No]]"], ["x", "[[b#No]] [[b#Never]]", "", "[[b#No]]"], True),
+        (["# H", "#t [[b]]"], ["# H", "words", "#t [[b]]"], True),
+        (["[[b]] [[Nobody]]"], ["[[b]]", "[[Nobody]]"], False),
+        (["[[b]]"], ["[[b]] [[a/c]]"], False),
+        (["# H"], ["# I"], False),
+        (["#t"], ["#u"], False),
+        (["x ^one"], ["x ^two"], False),
+    ],
+)
+@pytest.mark.parametrize("rules", [None, RULES, UPWARD])
+def test_an_edit_is_patched_where_only_text_and_lines_differ(
+    before: list[str],
+    after: list[str],
+    is_patched: bool,
+    rules: str | None,
+    write: Callable[[Mapping[str, str]], Path],
+    folder: Path,
+    tmp_path: Path,
+    seen: list[bool],
+) -> None:
+    files = {"A.md": content(before), "b.md": "# b\n\n[[A]]\n", "a/c.md": content(["[[A]]", "[[b]]"])}
+    write(files | ({".kglite/vault.yaml": rules} if rules else {}))
+    with vaultgraph.open(folder, cache=tmp_path / "old.kgl") as vault:
+        seen.clear()
+        folder.joinpath("A.md").write_text(content(after), encoding="utf-8")
+        vault.refresh()
+        assert (not seen) == is_patched
+        assert_as_new(vault, folder, tmp_path)
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(
+    lines=st.lists(st.sampled_from(LINES), max_size=6),
+    moves=st.lists(
+        st.tuples(st.integers(0, 6), st.sampled_from(("", "More words.", "`code`"))), min_size=1, max_size=3
+    ),
+    rules=st.sampled_from(["", RULES, UPWARD]),
+)
+def test_moved_lines_give_what_building_anew_gives(
+    lines: list[str], moves: list[tuple[int, str]], rules: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    base = tmp_path_factory.mktemp("vault")
+    folder = base / "notes"
+    for path, text in {
+        "A.md": content(lines),
+        "b.md": content(["# b", "[[A]] [[A]]"]),
+        "a/c.md": FRONT.replace("[[b]]", "[[A]]") + "[[A]]\n",
+        ".kglite/vault.yaml": rules or "kglite_vault: 1\n",
+    }.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    with vaultgraph.open(folder, cache=base / "old.kgl") as vault:
+        for at, line in moves:
+            lines = [*lines[:at], line, *lines[at:]]
+            (folder / "A.md").write_text(content(lines), encoding="utf-8")
+            assert_as_new(vault, folder, base)
+
+
+def test_many_changed_notes_are_left_to_the_builder(
+    write: Callable[[Mapping[str, str]], Path], folder: Path, seen: list[bool]
+) -> None:
+    write({f"{number}.md": "text\n" for number in range(40)})
+    with vaultgraph.open(folder, cache=None) as vault:
+        seen.clear()
+        for number in range(40):
+            (folder / f"{number}.md").write_text(f"other text {number}\n", encoding="utf-8")
+        vault.refresh()
+        assert seen == [False]
+        assert vault.query("MATCH (n {stem: '7'}) RETURN n.body").rows == [("other text 7\n",)]
