@@ -70,15 +70,15 @@ class Local:
     def __init__(self, session: Session) -> None:
         self.session = session
 
-    def call(self, name: str, **arguments: Any):
+    def call(self, name: str, /, **arguments: Any):
         return dispatch(self.session, name, arguments)
 
-    def text(self, name: str, **arguments: Any) -> str:
+    def text(self, name: str, /, **arguments: Any) -> str:
         answer = self.call(name, **arguments)
         assert not answer.is_error, answer.text
         return answer.text
 
-    def error(self, name: str, **arguments: Any) -> str:
+    def error(self, name: str, /, **arguments: Any) -> str:
         answer = self.call(name, **arguments)
         assert answer.is_error, answer.text
         return answer.text
@@ -114,16 +114,16 @@ class Remote:
         self._portal = portal
         self.client = client
 
-    def call(self, name: str, **arguments: Any) -> CallToolResult:
+    def call(self, name: str, /, **arguments: Any) -> CallToolResult:
         return self._portal.call(self.client.call_tool, name, arguments)
 
-    def text(self, name: str, **arguments: Any) -> str:
+    def text(self, name: str, /, **arguments: Any) -> str:
         result = self.call(name, **arguments)
         text = "\n".join(part.text for part in result.content if part.type == "text")
         assert not result.is_error, text
         return text
 
-    def error(self, name: str, **arguments: Any) -> str:
+    def error(self, name: str, /, **arguments: Any) -> str:
         result = self.call(name, **arguments)
         assert result.is_error
         return result.content[0].text

@@ -63,12 +63,12 @@ class KeptGuides:
     guides: Guides
 
 
-def guides_of(session: Session, tools: Mapping[str, object]) -> Guides:
-    """What the session offers now; ``tools`` are the operations that do not come from guidance.
+def guides_of(session: Session, tools: Mapping[str, object], snapshot: "Snapshot | None" = None) -> Guides:
+    """What the session offers; ``tools`` are the operations that do not come from guidance.
 
-    Never waits for a first build: until then the vault's files are read for it.
+    Of ``snapshot``, else of the current one. Never waits for a first build: until then the vault's files are read.
     """
-    snapshot = _snapshot(session)
+    snapshot = snapshot or _snapshot(session)
     carried = _carried(session, snapshot)
     generation = snapshot.generation if snapshot else None
     kept = session.guides
@@ -81,6 +81,12 @@ def guides_of(session: Session, tools: Mapping[str, object]) -> Guides:
     guides = Guides(MappingProxyType(_skills(session, carried, snapshot, names)), MappingProxyType(recipes))
     session.guides = KeptGuides(generation, carried, tools, guides)
     return guides
+
+
+def has_skills(session: Session) -> bool:
+    """Whether the session may offer skills at all."""
+    stated = session.manifest.skills
+    return stated is None or stated.is_on
 
 
 def _snapshot(session: Session) -> "Snapshot | None":
@@ -133,8 +139,7 @@ def _is_short(recipe: "Recipe") -> bool:
 def _skills(
     session: Session, carried: "Guidance | None", snapshot: "Snapshot | None", tools: set[str]
 ) -> dict[str, ServedSkill]:
-    stated = session.manifest.skills
-    if stated is not None and not stated.is_on:
+    if not has_skills(session):
         return {}
     found: dict[str, ServedSkill] = {}
     for source, skill in session.own_skills or ():

@@ -17,7 +17,8 @@ import mcp_types as types
 from anyio import CapacityLimiter
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
 from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
@@ -27,15 +28,18 @@ from vaultgraph import __version__
 from vaultgraph.serve.answers import Answer, ImagePart, TextPart
 from vaultgraph.serve.cells import compact_json
 from vaultgraph.serve.dispatch import dispatch
+from vaultgraph.serve.guidance import has_skills
+from vaultgraph.serve.guidance_changes import Changes
 from vaultgraph.serve.http_guard import GONE
 from vaultgraph.serve.mcp_resources import add_resources
 from vaultgraph.serve.operations import Operation
+from vaultgraph.serve.prompts import get_prompt, list_prompts
 from vaultgraph.serve.session import Session
 from vaultgraph.serve.surface import operations_of, static_operations
 
 WORKERS: Final = 16  # calls that run at the same time; more of them wait
 QUICK_WORKERS: Final = 16
-TOOLS_TTL_MS: Final = 3_600_000
+LISTS_TTL_MS: Final = 60_000  # they change with the vault's recipes and skills
 REPORT_EVERY_S: Final = 0.25
 
 MOST_DIGITS: Final = 19  # of a request's id
@@ -51,8 +55,18 @@ def serve_stdio(session: Session) -> None:
 
 def make_server(session: Session) -> Server[dict[str, Any]]:
     """The SDK's server over the table of operations; a transport runs it."""
-    calls = _Calls(session)
-    server = Server[dict[str, Any]](
+    changes = Changes(session)
+    calls = _Calls(session, changes)
+
+    async def prompts(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        listed = await list_prompts(session)
+        await changes.note(context.session)
+        return listed
+
+    async def prompt(_context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return await get_prompt(session, params)
+
+    server = _Server(
         f"vaultgraph ({session.name})",
         version=__version__,
         instructions=(
@@ -60,14 +74,35 @@ def make_server(session: Session) -> Server[dict[str, Any]]:
             "cypher_query, read notes with read_source and pictures with fetch_images. Answers include every edit that "
             "was saved before the call."
         ),
-        cache_hints={"tools/list": CacheHint(ttl_ms=TOOLS_TTL_MS, scope="private")},
+        cache_hints={
+            "tools/list": CacheHint(ttl_ms=LISTS_TTL_MS, scope="private"),
+            "prompts/list": CacheHint(ttl_ms=LISTS_TTL_MS, scope="private"),
+        },
         # Without it the SDK lists all tools before every call over HTTP, to look for headers none of them declares.
         get_tool_input_schema=lambda _name: None,
         on_list_tools=calls.list_tools,
         on_call_tool=calls.call_tool,
+        on_list_prompts=prompts if has_skills(session) else None,
+        on_get_prompt=prompt if has_skills(session) else None,
+        on_subscriptions_listen=changes.listen,
+        lifespan=changes.lifespan(),
     )
     add_resources(server, session)
     return server
+
+
+class _Server(Server[dict[str, Any]]):
+    """The SDK's server, which says that its lists may change."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """As the SDK does, for every transport."""
+        options = notification_options or NotificationOptions(prompts_changed=True, tools_changed=True)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
 async def _serve(session: Session) -> None:
@@ -145,15 +180,15 @@ def refusal(error: Exception) -> types.JSONRPCError | None:
 class _Calls:
     """Runs calls on threads; the limiters belong to one event loop."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, changes: Changes) -> None:
         self._session = session
+        self._changes = changes
         self._workers = CapacityLimiter(WORKERS)
         self._quick = CapacityLimiter(QUICK_WORKERS)
 
-    async def list_tools(
-        self, _context: Context, _params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def list_tools(self, context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         offered = await anyio.to_thread.run_sync(operations_of, self._session, limiter=self._quick)
+        await self._changes.note(context.session)
         return types.ListToolsResult(tools=[_tool(operation) for operation in offered.values()])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -172,7 +207,9 @@ class _Calls:
         limiter = self._quick if operation is not None and operation.is_quick else self._workers
         work = partial(dispatch, self._session, params.name, params.arguments or {}, cancelled)
         try:
-            return _result(await anyio.to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True))
+            result = _result(await anyio.to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True))
+            await self._changes.announce()
+            return result
         finally:
             cancelled.set()
 

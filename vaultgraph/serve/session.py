@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from vaultgraph.errors import BuildError, FileError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
@@ -16,10 +16,38 @@ from vaultgraph.serve.manifest import Manifest, Mode
 from vaultgraph.serve.results import ResultStore
 
 if TYPE_CHECKING:  # the graph's libraries are imported by the building thread, while the transport is being imported
-    from vaultgraph.vault.vault import Vault
+    from vaultgraph.cypher.result import Result
+    from vaultgraph.vault.snapshot import Report, Snapshot
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
-Opener = Callable[[Progress], "Vault"]
+
+
+class Source(Protocol):
+    """What answers about a graph: a vault, or a saved graph."""
+
+    @property
+    def report(self) -> "Report": ...
+
+    @property
+    def latest(self) -> "Snapshot | None": ...
+
+    def current(self) -> "Snapshot": ...
+
+    def run(
+        self,
+        text: str,
+        parameters: Mapping[str, object],
+        *,
+        timeout_ms: int | None = None,
+        cancelled: threading.Event | None = None,
+    ) -> tuple["Result", "Snapshot"]: ...
+
+    def rebuild(self) -> "Report": ...
+
+    def close(self) -> None: ...
+
+
+Opener = Callable[[Progress], Source]
 """Opens the vault without building it; the given function is told how a build goes on."""
 
 WAIT_S: Final = 2.0  # a call during the first build waits this long
@@ -61,15 +89,24 @@ class Session:
         self._opener = opener
         self._wait_s = wait_s
         self._lock = threading.Lock()
-        self._vault: Vault | None = None
+        self._vault: Source | None = None
         self._settled = threading.Event()
         self._error: VaultgraphError | None = None
         self._failed_at = 0.0
         self.phase: tuple[str, int, int] = ("open", 0, 0)
         self._thread: threading.Thread | None = None
+        self._on_settled: Callable[[Session], None] | None = None
 
-    def start(self) -> None:
-        """Begin to open and build in the background; returns at once."""
+    def start(self, on_settled: Callable[["Session"], None] | None = None) -> None:
+        """Begin to open and build in the background; returns at once.
+
+        ``on_settled`` is called, there, when the first build has ended, well or not.
+        """
+        self._on_settled = on_settled
+        if self.mode == "files":
+            self._settled.set()
+            self._tell()
+            return
         with self._lock:
             self._begin()
 
@@ -79,13 +116,15 @@ class Session:
         self._thread = threading.Thread(target=self._build, name="vaultgraph-build", daemon=True)
         self._thread.start()
 
-    def vault(self) -> "Vault":
-        """The built vault.
+    def vault(self) -> Source:
+        """The built vault, or the saved graph.
 
         Raises:
             StillBuilding: the first build did not end within the wait.
-            VaultgraphError: it failed; the next call tries again.
+            VaultgraphError: it failed, and the next call tries again; or only files are served.
         """
+        if self.mode == "files":
+            raise BuildError("Only files are served here, no graph. Start the server with --vault DIR for one.")
         with self._lock:
             if self._error is not None and time.monotonic() - self._failed_at > RETRY_S:
                 self._begin()
@@ -96,6 +135,10 @@ class Session:
         if self._vault is None:
             raise BuildError("The build stopped unexpectedly; the server's log says where. Restart the server.")
         return self._vault
+
+    def latest(self) -> "Snapshot | None":
+        """The newest generation there is, without looking for edits; None before the first."""
+        return self._vault.latest if self._vault is not None else None
 
     def folder(self) -> VaultRoot:
         """The folder, for file operations.
@@ -117,7 +160,7 @@ class Session:
 
     def is_built(self) -> bool:
         """Whether graph operations answer without waiting."""
-        return self._settled.is_set() and self._error is None
+        return self.mode != "files" and self._settled.is_set() and self._error is None
 
     def is_settled(self) -> bool:
         """Whether no build is going on in the background."""
@@ -140,6 +183,8 @@ class Session:
 
     def progress(self) -> str:
         """One line on how far the first build is."""
+        if self.mode == "files":
+            return "Only files are served, no graph."
         return (
             f"The graph is being built, {self.percent()} %. Call again in a few seconds; read_source, grep, "
             "list_source and fetch_images answer already."
@@ -168,6 +213,12 @@ class Session:
             self._fail(BuildError(f"The vault could not be opened: {error.strerror or type(error).__name__}."))
         finally:
             self._settled.set()
+            self._tell()
+
+    def _tell(self) -> None:
+        told, self._on_settled = self._on_settled, None
+        if told:
+            told(self)
 
     def _fail(self, error: VaultgraphError) -> None:
         self._failed_at = time.monotonic()

@@ -119,6 +119,11 @@ class Vault:
         """
         return self.current().report
 
+    @property
+    def latest(self) -> Snapshot | None:
+        """The snapshot as it is, without looking for edits; None before the first build."""
+        return self._snapshot
+
     def current(self) -> Snapshot:
         """The snapshot to answer from, refreshed first where something was written.
 
