@@ -59,7 +59,7 @@ OTHER_RULES: Final = (
     "kglite_vault: 1\nskip_dirs: [b]\n",
     "kglite_vault: 1\n",
 )
-OWN_RULES: Final = ("inline_fields: true\ntasks: true\n", "tasks: true\ncanvas: true\n", "")
+OWN_RULES: Final = ("inline_fields: true\ntasks: true\n", "tasks: true\ncanvas: false\n", "")
 SKILL: Final = "---\nname: tour\ndescription: What to look at first.\n---\n\nLook at A.\n"
 
 NOTES: Final = ("A.md", "b.md", "a/A.md", "a/c.md", "a.md", "Über/Ü.md", "b/deep/er/c.md")
@@ -147,24 +147,9 @@ def answers(vault: Vault) -> dict[str, list[str]]:
     }
 
 
-def edit(folder: Path, chance: random.Random) -> str:
-    """Do one thing to the vault; what it was. What cannot be done (no such file, another kind in the way) is left."""
-    ways: tuple[Callable[[Path, random.Random], str], ...] = (
-        *(write_note,) * 4,
-        write_other,
-        restore,
-        rename,
-        change_case,
-        remove,
-        rename_folder,
-        remove_folder,
-        take_the_place,
-        link,
-        pipe,
-        rules,
-        skill,
-    )
-    way = chance.choice(ways)
+def edit(folder: Path, chance: random.Random, name: str = "") -> str:
+    """Do one thing to the vault, drawn or named; what it was. What cannot be done (no such file, say) is left."""
+    way = WAYS[name or chance.choice(list(WAYS) + ["write_note"] * 3)]
     try:
         return f"{way.__name__} {way(folder, chance)}"
     except OSError as error:
@@ -266,6 +251,8 @@ def link(folder: Path, chance: random.Random) -> str:
 
 
 def pipe(folder: Path, chance: random.Random) -> str:
+    if not hasattr(os, "mkfifo"):
+        return "none on this system"
     name = chance.choice(NOTES)
     (folder / name).unlink(missing_ok=True)
     os.mkfifo(folder / name)
@@ -288,6 +275,26 @@ def skill(folder: Path, chance: random.Random) -> str:
         return "removed"
     write(file, chance.choice((SKILL, "no skill")))
     return "written"
+
+
+WAYS: Final[dict[str, Callable[[Path, random.Random], str]]] = {
+    way.__name__: way
+    for way in (
+        write_note,
+        write_other,
+        restore,
+        rename,
+        change_case,
+        remove,
+        rename_folder,
+        remove_folder,
+        take_the_place,
+        link,
+        pipe,
+        rules,
+        skill,
+    )
+}
 
 
 def main() -> int:
