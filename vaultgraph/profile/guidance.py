@@ -22,6 +22,8 @@ MOST_NAME_CHARS: Final = 100
 MOST_DESCRIPTION_CHARS: Final = 5_000
 MOST_STATEMENT_CHARS: Final = 20_000
 
+PREDICATES: Final = ("graph_has_node_type", "graph_has_property", "tool_registered", "extension_enabled")
+
 _FRONT: Final = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _SKILL_NAME: Final = re.compile(r"[^\s/\\:]+")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -153,12 +155,32 @@ def _skill(front: Entry, text: str) -> Skill:
         name=_token(_required(front, stated, "name"), _SKILL_NAME, "one word without `/`, `\\` and `:`"),
         description=_description(_required(front, stated, "description")),
         references_tools=() if tools is None else (tools.text(),) if tools.is_string else tools.texts(),
-        applies_when=stated["applies_when"].plain() if "applies_when" in stated else None,
+        applies_when=read_predicates(stated.get("applies_when")),
         delivery=cast("Literal['eager', 'lazy']", delivery.choice(("eager", "lazy")))
         if delivery and not delivery.is_null
         else "lazy",
         text=text,
     )
+
+
+def read_predicates(entry: Entry | None) -> Mapping[str, object] | None:
+    """`applies_when:` as it is written, its keys and their shapes known; None where nothing is stated.
+
+    Raises:
+        ProfileError: an unknown predicate, or one of another shape.
+    """
+    if entry is None or entry.is_null:
+        return None
+    for name, wanted in entry.record(PREDICATES).items():
+        if name == "graph_has_property":
+            pair = wanted.record(("node_type", "prop_name"))
+            if len(pair) < 2:
+                wanted.refuse("needs `node_type:` and `prop_name:`.")
+            for part in pair.values():
+                part.text()
+        elif not wanted.is_string:
+            wanted.texts()
+    return cast("Mapping[str, object]", entry.plain())
 
 
 def _recipe(front: Entry, text: str) -> Recipe:

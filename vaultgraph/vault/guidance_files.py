@@ -69,7 +69,7 @@ def _query_fault(recipe: "Recipe") -> str | None:
     try:
         bind(parse(recipe.cypher), recipe.cypher, None, dict.fromkeys(names))
     except QueryError as error:
-        return f"Its query cannot be run: {error.message}"
+        return f"Its query cannot be run: {error.message.partition(chr(10))[0]}"
     except RecursionError:
         return "Its query has too many parts."
     return None
