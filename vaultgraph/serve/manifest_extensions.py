@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from vaultgraph.profile.guidance import Recipe
 from vaultgraph.profile.parameters import read_parameters
@@ -15,10 +15,8 @@ from vaultgraph.profile.patterns import read_pattern
 from vaultgraph.profile.statements import parameters_in
 from vaultgraph.profile.yaml_tree import Entry, shown
 from vaultgraph.serve.manifest import CsvServer, EmbedderChoice, ImageCaps, ManifestRecipe, ValueCodec
+from vaultgraph.serve.manifest_reading import Reading
 from vaultgraph.serve.manifest_tools import read_query, tool_name
-
-if TYPE_CHECKING:
-    from vaultgraph.serve.manifest_yaml import Reading
 
 WITHOUT_EFFECT: Final = {
     "writable": "notes are changed by editing their files; queries only read",
@@ -55,7 +53,7 @@ _FACTORY: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re
 _ORIGIN: Final = re.compile(r"\*|https?://[A-Za-z0-9.\-\[\]:]+")
 
 
-def read_extensions(reading: "Reading", entry: Entry) -> dict[str, Any]:
+def read_extensions(reading: Reading, entry: Entry) -> dict[str, Any]:
     """The fields of a Manifest that `extensions:` states.
 
     Raises:
@@ -124,7 +122,7 @@ def _caps(entry: Entry) -> ImageCaps:
     )
 
 
-def _csv_server(reading: "Reading", entry: Entry) -> CsvServer | None:
+def _csv_server(reading: Reading, entry: Entry) -> CsvServer | None:
     if entry.is_boolean:
         return CsvServer() if entry.boolean() else None
     if not entry.is_mapping:
@@ -139,7 +137,7 @@ def _csv_server(reading: "Reading", entry: Entry) -> CsvServer | None:
     return CsvServer(port, reading.path(stated["dir"]) if "dir" in stated else None, origin)
 
 
-def _embedder(reading: "Reading", entry: Entry) -> EmbedderChoice:
+def _embedder(reading: Reading, entry: Entry) -> EmbedderChoice:
     stated = entry.stated(("library", "model", "factory"))
     if not reading.is_embedder_allowed:
         advice = "" if reading.is_named else ", in a manifest named with --mcp-config"

@@ -5,21 +5,19 @@ Only what is stated: which files lie in a folder, and what they say, is for whoe
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import Final, Literal, cast
 
 from vaultgraph.profile.guidance import Skill
 from vaultgraph.profile.yaml_tree import Entry
 from vaultgraph.serve.manifest import SkillSources
-
-if TYPE_CHECKING:
-    from vaultgraph.serve.manifest_yaml import Reading
+from vaultgraph.serve.manifest_reading import Reading
 
 SKILL_KEYS: Final = ("name", "description", "body", "references_tools", "applies_when", "delivery")
 ACCEPTED: Final = "true, false, a folder, or a list of true, folders and skills (mappings)"
 _NAME: Final = re.compile(r"[^\s/\\:]{1,100}")
 
 
-def read_skills(reading: "Reading", entry: Entry | None, manifest: Path) -> SkillSources | None:
+def read_skills(reading: Reading, entry: Entry | None, manifest: Path) -> SkillSources | None:
     """`skills:`, with the folder `<manifest>.skills` where there is one; None where nothing is stated.
 
     Raises:

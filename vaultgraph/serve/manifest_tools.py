@@ -6,7 +6,7 @@ tool's schema; what is not given is its default, or null where it is not require
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from vaultgraph.cypher.bind import bind
 from vaultgraph.cypher.clauses import parse
@@ -16,14 +16,12 @@ from vaultgraph.profile.statements import parameters_in, writing_word_in
 from vaultgraph.profile.yaml_tree import Entry
 from vaultgraph.serve.answers import Answer
 from vaultgraph.serve.manifest import BundledTool, CypherTool
+from vaultgraph.serve.manifest_reading import Reading
 from vaultgraph.serve.operations import Operation
 from vaultgraph.serve.parameters import check_arguments
 from vaultgraph.serve.payload import RESPONSE_SCHEMA
 from vaultgraph.serve.queries import answer_query
 from vaultgraph.serve.session import Call
-
-if TYPE_CHECKING:
-    from vaultgraph.serve.manifest_yaml import Reading
 
 CYPHER_KEYS: Final = ("name", "description", "parameters", "cypher")
 BUNDLED_KEYS: Final = ("bundled", "rename", "description", "hidden")
@@ -34,7 +32,7 @@ MOST_TOOLS: Final = 100
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 
-def read_tools(reading: "Reading", entry: Entry) -> tuple[CypherTool | BundledTool, ...]:
+def read_tools(reading: Reading, entry: Entry) -> tuple[CypherTool | BundledTool, ...]:
     """The tools of a manifest, in order.
 
     Raises:

@@ -7,7 +7,6 @@ manifest_skills.
 """
 
 import stat
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from vaultgraph.errors import MissingFileError, SettingsError
 from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.profile.yaml_tree import MOST_BYTES, Entry, read_tree
 from vaultgraph.serve.manifest import Manifest, Mode
+from vaultgraph.serve.manifest_reading import Reading
 
 VAULT_MANIFEST: Final = "workspace_mcp.yaml"
 TOP_KEYS: Final = (
@@ -34,41 +34,6 @@ BUILTINS: Final = ("save_graph", "temp_cleanup", "github", "screen_stargazers")
 MOST_TEXT_CHARS: Final = 10_000
 MOST_NAME_CHARS: Final = 100
 _NAMED_ONLY: Final = "has no effect in a manifest that was found: it counts only in one named with --mcp-config"
-
-
-@dataclass(slots=True)
-class Reading:
-    """One manifest being read: where relative paths start, whether it was named, what is served, and remarks."""
-
-    folder: Path
-    is_named: bool
-    mode: Mode
-    remarks: list[str] = field(default_factory=list[str])
-    is_embedder_allowed: bool = False
-
-    def remark(self, entry: Entry, words: str) -> None:
-        """Note that what is written at ``entry`` is without effect, or the like."""
-        self.remarks.append(f"{entry.file}:{entry.line}: `{entry.key}` {words}")
-
-    def path(self, entry: Entry) -> Path:
-        """The path written at ``entry``; that of a found manifest stays in its folder."""
-        written = entry.text()
-        if "\0" in written:
-            entry.refuse("must not hold a NUL character.")
-        path = self.folder / Path(written).expanduser()
-        # Links are followed to where they lead: a manifest beside a vault must not reach out of it by one.
-        if not self.is_named and not path.resolve().is_relative_to(self.folder.resolve()):
-            entry.refuse(
-                "leads out of the manifest's folder. A manifest that was found may not: name it with --mcp-config FILE."
-            )
-        return path
-
-    def folder_at(self, entry: Entry) -> Path:
-        """The path written at ``entry``, of a folder that is there."""
-        path = self.path(entry)
-        if not path.is_dir():
-            entry.refuse(f"must be a folder; {path} is {'a file' if path.exists() else 'not there'}.")
-        return path
 
 
 def find_manifest(mode: Mode, place: Path, named: str | None) -> Manifest:

@@ -1,0 +1,45 @@
+"""One manifest while it is read: where its paths start, how far it is believed, and what it says to no effect.
+
+Handed from manifest_yaml to the readers of the larger keys.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vaultgraph.profile.yaml_tree import Entry
+from vaultgraph.serve.manifest import Mode
+
+
+@dataclass(slots=True)
+class Reading:
+    """One manifest being read: where relative paths start, whether it was named, what is served, and remarks."""
+
+    folder: Path
+    is_named: bool
+    mode: Mode
+    remarks: list[str] = field(default_factory=list[str])
+    is_embedder_allowed: bool = False
+
+    def remark(self, entry: Entry, words: str) -> None:
+        """Note that what is written at ``entry`` is without effect, or the like."""
+        self.remarks.append(f"{entry.file}:{entry.line}: `{entry.key}` {words}")
+
+    def path(self, entry: Entry) -> Path:
+        """The path written at ``entry``; that of a found manifest stays in its folder."""
+        written = entry.text()
+        if "\0" in written:
+            entry.refuse("must not hold a NUL character.")
+        path = self.folder / Path(written).expanduser()
+        # Links are followed to where they lead: a manifest beside a vault must not reach out of it by one.
+        if not self.is_named and not path.resolve().is_relative_to(self.folder.resolve()):
+            entry.refuse(
+                "leads out of the manifest's folder. A manifest that was found may not: name it with --mcp-config FILE."
+            )
+        return path
+
+    def folder_at(self, entry: Entry) -> Path:
+        """The path written at ``entry``, of a folder that is there."""
+        path = self.path(entry)
+        if not path.is_dir():
+            entry.refuse(f"must be a folder; {path} is {'a file' if path.exists() else 'not there'}.")
+        return path
