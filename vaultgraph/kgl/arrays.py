@@ -1,6 +1,6 @@
 """Polars series as sections of a .kgl container and back, without copying on the way back.
 
-A series is written as the buffers Arrow would hold, in one canonical form: no offsets, nulls as zeros, no validity
+A series is written as the buffers Arrow would hold, in one canonical form: no offsets, no null numbers, no validity
 bitmap where nothing is null. The bytes therefore depend on the values alone, not on how a series came about or which
 library version wrote it. Everything read is checked (lengths, offsets, UTF-8, date ranges) before Arrow sees it.
 
@@ -73,13 +73,14 @@ def pack_series(name: str, series: pl.Series, texts: SharedTexts | None = None) 
         yield f"{name}.offsets", _offsets_from(lengths, name)
         yield from pack_series(f"{name}.item", _items_of(series, dtype), texts)
     elif texts and (places := texts.places(name)) is not None:
-        yield f"{name}.places", places.astype("<u4", copy=False)
+        filled = places[series.is_not_null().to_numpy()] if series.null_count() else places
+        yield f"{name}.places", filled.astype("<u4", copy=False)
     elif dtype in (pl.String(), pl.Binary()):
         yield from _pack_texts(name, series)
     elif dtype == pl.Boolean():
         yield name, _packed_bits(series.fill_null(False))
     elif dtype in _FIXED:
-        yield name, series.to_physical().fill_null(0).to_numpy().astype(_FIXED[dtype][0], copy=False)
+        yield name, series.to_physical().drop_nulls().to_numpy().astype(_FIXED[dtype][0], copy=False)
     else:
         raise TypeError(f"no form on disk for a series of {dtype}")
 
@@ -167,7 +168,12 @@ def _unpack(
     if dtype == pl.Boolean():
         return pa.Array.from_buffers(pa.bool_(), rows, [valid, _bits(file, name, rows)])
     code, arrow_type = _FIXED[dtype]
-    values = unpack_numbers(file, name, code, rows)
+    if valid is None:
+        values = unpack_numbers(file, name, code, rows)
+    else:
+        is_there = np.unpackbits(np.frombuffer(valid, dtype=np.uint8), bitorder="little", count=rows).view(np.bool_)
+        values = np.zeros(rows, dtype=code)
+        values[is_there] = unpack_numbers(file, name, code, int(is_there.sum()))
     _check_range(file, name, dtype, values)
     return pa.Array.from_buffers(arrow_type, rows, [valid, pa.py_buffer(values)])
 
