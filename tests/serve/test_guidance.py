@@ -7,8 +7,10 @@ import anyio
 import pytest
 from mcp import Client
 
+from vaultgraph.errors import SettingsError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.profile.guidance import Skill
+from vaultgraph.serve.guidance import load_own_skills
 from vaultgraph.serve.manifest import Manifest, SkillSources
 from vaultgraph.serve.mcp_server import make_server
 from vaultgraph.serve.session import Session
@@ -200,3 +202,20 @@ def test_an_unknown_prompt_is_refused_with_the_names(write):
             session.close()
 
     anyio.run(talk)
+
+
+def test_a_faulty_skill_of_the_operator_is_told_with_file_and_line(served, tmp_path: Path):
+    folder = tmp_path / "advice"
+    folder.mkdir()
+    (folder / "house.md").write_text("---\nname: house\n---\nText.\n")
+    vault = served({}, Manifest(skills=SkillSources(is_on=True, folders=(folder,))))
+    with pytest.raises(SettingsError, match=r"advice/house\.md:2: `description` is missing"):
+        load_own_skills(vault.session)
+
+
+def test_the_flag_refuses_guidance_of_the_vault(connect, write):
+    folder = write({**NOTE, ".kglite/skills/tides.md": TIDES})
+    with connect(folder, "--watch", "off", "--no-vault-guidance") as server:
+        assert "tides" not in server.text("skill")
+    with connect(folder, "--watch", "off") as server:
+        assert "tides" in server.text("skill")

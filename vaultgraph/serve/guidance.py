@@ -74,13 +74,22 @@ def guides_of(session: Session, tools: Mapping[str, object], snapshot: "Snapshot
     kept = session.guides
     if kept and kept.generation == generation and kept.carried == carried and kept.tools is tools:
         return kept.guides
-    if session.own_skills is None:
-        session.own_skills = tuple(_own_skills(session))
+    load_own_skills(session)
     recipes = _recipes(session, carried, tools)
     names = {*tools, *(served.tool for served in recipes.values() if served.tool)}
     guides = Guides(MappingProxyType(_skills(session, carried, snapshot, names)), MappingProxyType(recipes))
     session.guides = KeptGuides(generation, carried, tools, guides)
     return guides
+
+
+def load_own_skills(session: Session) -> None:
+    """Read our own skills and the operator's, once; a server with a manifest does it as it starts.
+
+    Raises:
+        SettingsError: a folder or file of the operator's skills cannot be used.
+    """
+    if session.own_skills is None:
+        session.own_skills = tuple(_own_skills(session))
 
 
 def has_skills(session: Session) -> bool:
@@ -153,11 +162,7 @@ def _skills(
 
 
 def _own_skills(session: Session) -> Iterator[tuple[Source, "Skill"]]:
-    """Our own skills and the operator's, later ones of a name in place of earlier ones.
-
-    Raises:
-        SettingsError: a folder or file of the operator's skills cannot be used.
-    """
+    """Our own skills and the operator's, later ones of a name in place of earlier ones."""
     from vaultgraph.profile.guidance import SKILL_FOLDER, read_guidance  # noqa: PLC0415 -- loads the YAML reader
 
     folder = files("vaultgraph.serve") / "skills"
