@@ -1,16 +1,19 @@
-"""The report of one refresh: counts of what it found, and what the vault declares.
+"""The snapshot a refresh gives, with its report: counts of what was found, and what the vault declares.
 
-Called when a snapshot is made; reads what building left and decides nothing. serve/report prints it.
+Reads what building left and decides nothing; vault/vault swaps the snapshot in, serve/report prints the report.
 """
 
+import time
+from datetime import UTC, datetime
 from typing import Final
 
 import polars as pl
 
 from vaultgraph.graph.graph import label_counts
+from vaultgraph.graph.schema import schema_of
 from vaultgraph.note.records import PieceKind, RecordTable
 from vaultgraph.vault.refresh import Refreshed
-from vaultgraph.vault.snapshot import Origin, Report
+from vaultgraph.vault.snapshot import Origin, Report, Snapshot
 
 PARTS: Final = {
     PieceKind.SECTION: "sections",
@@ -23,6 +26,25 @@ PARTS: Final = {
     PieceKind.TASK: "tasks",
 }
 """What is counted of the parts of notes that become nodes."""
+
+
+def snapshot_of(generation: int, done: Refreshed, origin: Origin, cache: str | None) -> Snapshot:
+    """The snapshot of what a refresh has ``done``; ``cache``: one line about the cache file."""
+    start = time.perf_counter()
+    schema = schema_of(done.graph, done.profile.indexes)
+    schema_ms = round((time.perf_counter() - start) * 1000, 2)
+    assert done.state.stamps is not None
+    return Snapshot(
+        generation=generation,
+        graph=done.graph,
+        schema=schema,
+        records=done.state.records,
+        stamps=done.state.stamps,
+        profile=done.profile,
+        guidance=done.guided.guidance,
+        report=report_of(done, origin, cache, schema_ms),
+        built_at=datetime.now(UTC),
+    )
 
 
 def report_of(done: Refreshed, origin: Origin, cache: str | None, schema_ms: float) -> Report:

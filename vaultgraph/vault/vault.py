@@ -20,7 +20,6 @@ from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.result import Result
 from vaultgraph.errors import BuildError, CorruptKglError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
-from vaultgraph.graph.schema import schema_of
 from vaultgraph.graph.stored_bodies import late_fault
 from vaultgraph.vault.cache import (
     CacheChoice,
@@ -31,8 +30,8 @@ from vaultgraph.vault.cache import (
     load_cache,
     write_cache,
 )
-from vaultgraph.vault.refresh import Progress, Refreshed, State, preload, refresh
-from vaultgraph.vault.report import report_of
+from vaultgraph.vault.refresh import Progress, State, preload, refresh
+from vaultgraph.vault.report import snapshot_of
 from vaultgraph.vault.snapshot import Origin, Report, Snapshot
 from vaultgraph.vault.stamp_file import save_stamps, stamp_path
 from vaultgraph.vault.tables import procedure_tables
@@ -142,10 +141,12 @@ class Vault:
 
     def _fresh(self) -> Snapshot:
         """`current` without waiting for events that are on their way."""
+        # The order of the looks matters: events leave the watcher only after `_is_refreshing` is set, and that is unset
+        # only after the snapshot was swapped. So a change that another thread is taking in makes this call wait for it,
+        # and one that it has just taken in is in the snapshot read last.
+        is_behind = self._is_dirty() or self._is_refreshing
         snapshot = self._snapshot
-        # `is_dirty` is read before `_is_refreshing`: events leave the watcher only after the latter is set, so a change
-        # that another thread is taking in makes this call wait for it.
-        if snapshot is not None and not (self._is_dirty() or self._is_refreshing or self._should_retry(snapshot)):
+        if snapshot is not None and not (is_behind or self._should_retry(snapshot)):
             return snapshot
         waits_s = max(0.0, self._began + PATIENCE_S - time.monotonic()) if self._is_refreshing else PATIENCE_S
         if not self._lock.acquire(timeout=-1 if snapshot is None else waits_s):
@@ -288,23 +289,30 @@ class Vault:
         """Refresh; on failure mark the snapshot stale and raise. The lock is held."""
         self._began = time.monotonic()
         self._is_refreshing = True
+        fault = "a fault in vaultgraph stopped the reading of the notes"  # unless it is another one, or none
         try:
             self._touched |= (self._watcher.take() if self._watcher else None) or set()
             snapshot = self._refresh()
-        except VaultgraphError as error:
-            self._failed_at = time.monotonic()
-            if self._snapshot is not None:
-                old = self._snapshot.stale
-                since = old.split(": ", 1)[0] if old else f"since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-                self._snapshot = replace(self._snapshot, stale=f"{since}: {error.message}")
-            raise
-        else:
             self._touched.clear()
+            fault = ""
             return snapshot
+        except VaultgraphError as error:
+            fault = error.message
+            raise
         finally:
+            if fault:
+                self._grow_stale(fault)
             self._is_refreshing = False
             if self._watcher:
                 self._watcher.looked(time.monotonic() - self._began)
+
+    def _grow_stale(self, reason: str) -> None:
+        """Let the snapshot say since when it is not what the folder holds, and why. The lock is held."""
+        self._failed_at = time.monotonic()
+        if self._snapshot is not None:
+            old = self._snapshot.stale
+            since = old.split(": ", 1)[0] if old else f"since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+            self._snapshot = replace(self._snapshot, stale=f"{since}: {reason}")
 
     def _refresh(self) -> Snapshot:
         """One pass over the folder; swaps the snapshot where anything changed. The lock is held."""
@@ -333,7 +341,7 @@ class Vault:
         if current and current.stale is None and is_same:
             return current
         generation = current.generation + 1 if current else 1
-        self._snapshot = _snapshot(generation, done, origin, self._cache)
+        self._snapshot = snapshot_of(generation, done, origin, self._cache.remark if self._cache else None)
         return self._snapshot
 
     def _forget_cached(self, fault: str) -> None:
@@ -380,21 +388,3 @@ class Vault:
 def _same_files(old: State, new: State) -> bool:
     """Whether sizes and modification times are the same too, so that the old snapshot is still true."""
     return old.stamps is not None and new.stamps is not None and old.stamps.files.equals(new.stamps.files)
-
-
-def _snapshot(generation: int, done: Refreshed, origin: Origin, cache: CacheFile | None) -> Snapshot:
-    start = time.perf_counter()
-    schema = schema_of(done.graph, done.profile.indexes)
-    schema_ms = round((time.perf_counter() - start) * 1000, 2)
-    assert done.state.stamps is not None
-    return Snapshot(
-        generation=generation,
-        graph=done.graph,
-        schema=schema,
-        records=done.state.records,
-        stamps=done.state.stamps,
-        profile=done.profile,
-        guidance=done.guided.guidance,
-        report=report_of(done, origin, cache.remark if cache else None, schema_ms),
-        built_at=datetime.now(UTC),
-    )
