@@ -5,6 +5,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -212,3 +214,35 @@ def test_a_client_that_closes_its_end_gets_no_traceback(wire, sample):
     server.process.stdin.close()
     assert server.process.wait(timeout=30) == 0
     assert b"Traceback" not in server.process.stderr.read()
+
+
+def test_the_server_ends_when_its_client_is_killed_in_the_middle_of_a_query(sample):
+    slow = "UNWIND range(1, 9000) AS a UNWIND range(1, 9000) AS b WITH a, b WHERE a * b = -1 RETURN count(*)"
+    call = {"name": "cypher_query", "arguments": {"query": slow, "timeout_ms": 0}}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+        {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "ping", "arguments": {}}},
+    ]
+    # The client is a process of its own; the pipe that its server inherits for stderr closes when the server has ended.
+    client = (
+        "import subprocess, sys\n"
+        "server = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        "server.stdin.write(sys.argv[1].encode()); server.stdin.flush()\n"
+        "while b'pong' not in server.stdout.readline(): pass\n"
+        "print('asked', flush=True); sys.stdin.read()\n"
+    )
+    messages = "".join(f"{json.dumps(line)}\n" for line in lines)
+    command = [sys.executable, "-m", "vaultgraph.cli.main", "--vault", str(sample), "--vault-cache", "none"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", client, messages, *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdout.readline() == b"asked\n"
+        process.kill()
+        assert b"Traceback" not in process.stderr.read()  # ends only when nobody holds it any more

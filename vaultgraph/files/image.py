@@ -20,9 +20,14 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MOST_PIXELS: Final = 50_000_000
-MOST_SOURCE_BYTES: Final = 1 << 26  # read at most, where a smaller picture is made of it
+MOST_SOURCE_BYTES: Final = 24 << 20  # read at most, where a smaller picture is made of it
+MOST_DECODED_BYTES: Final = 56_000_000  # of memory, with the file itself, to make a smaller picture
 _PLUGINS: Final = {"image/png": "Png", "image/jpeg": "Jpeg", "image/gif": "Gif", "image/webp": "WebP"}
 _FORMATS: Final = {"image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WEBP"}
+_PIXEL_BYTES: Final = {"image/png": 0, "image/jpeg": 0, "image/gif": 4, "image/webp": 12}
+"""What a decoder keeps for each pixel beside the picture it makes."""
+_MODE_BYTES: Final = {"1": 5, "L": 1, "P": 5, "I;16": 11, "I;16B": 11, "I": 9, "PA": 8}
+"""Memory of a pixel by mode, with what it is converted to before scaling; 4 for all others."""
 # What Pillow lets through on damaged data, from its decoders and from what lies below them.
 _DAMAGED: Final = (
     OSError,
@@ -62,7 +67,7 @@ def load_image(root: VaultRoot, rel: str, *, most_bytes: int, most_edge: int | N
 
     Raises:
         ImageError: not an image by its header, a type that is not delivered, or damaged where it has to be decoded.
-        TooLargeError: over ``most_bytes`` as delivered, or over 50 million pixels.
+        TooLargeError: over ``most_bytes`` as delivered, over 50 million pixels, or scaling takes too much memory.
         ParameterError: ``most_edge`` below 1.
         PathEscapeError, MissingFileError, FileError: as VaultRoot.read_bytes.
     """
@@ -79,7 +84,12 @@ def load_image(root: VaultRoot, rel: str, *, most_bytes: int, most_edge: int | N
         raise _too_many_pixels(path, width, height)
     note, out = "", data
     if most_edge is not None and max(width, height) > most_edge:
-        out, mime, (width, height), note = _scaled(path, picture, mime, most_edge)
+        needed = len(data) + _decoded_bytes(picture, mime, most_edge)
+        if needed > MOST_DECODED_BYTES:
+            raise _too_much_memory(path, width, height, needed)
+        before = f"scaled from {width} × {height}"
+        out, mime, (width, height), remark = _scaled(path, picture, mime, most_edge)
+        note = before + remark
     if len(out) > most_bytes:
         advice = " Ask for a smaller max_edge."
         raise TooLargeError(f"{path}: {len(out):,} bytes, over the cap of {most_bytes:,} bytes.{advice}")
@@ -110,17 +120,33 @@ def _open(path: str, data: bytes, mime: str) -> "Image":
         raise ImageError(f"{path}: starts like {mime} but its header is damaged.", {"mime": mime}) from reason
 
 
+def _decoded_bytes(picture: "Image", mime: str, most_edge: int) -> int:
+    """About how much memory making ``picture`` smaller takes; a JPEG is told to decode at a fraction of its size."""
+    width, height = picture.size
+    needed = 0
+    if mime == "image/jpeg":
+        if picture.info.get("progressive"):
+            needed = 6 * width * height  # its coefficients are all kept until the last scan
+        picture.draft(None, (2 * most_edge, 2 * most_edge))  # type: ignore[arg-type] -- as Pillow itself calls it
+        width, height = picture.size
+    scale = min(1.0, most_edge / max(width, height))
+    across, down = max(1, round(width * scale)), max(1, round(height * scale))
+    needed += (_PIXEL_BYTES[mime] + _MODE_BYTES.get(picture.mode, 4)) * width * height
+    return needed + 4 * across * (height + 2 * down)  # scaled across, scaled down, turned upright
+
+
 def _scaled(path: str, picture: "Image", mime: str, most_edge: int) -> tuple[bytes, str, tuple[int, int], str]:
     """Bytes, type, size and a remark of the picture made smaller."""
     from PIL import Image, ImageOps  # noqa: PLC0415 - late, as in _open
 
-    before = picture.size
     kind = "PNG" if mime == "image/gif" else _FORMATS[mime]  # a GIF of scaled colours would be dithered
     try:
         is_animated = bool(getattr(picture, "is_animated", False))
         small = picture
         if picture.mode in ("P", "PA", "1"):
             small = picture.convert("RGBA" if "transparency" in picture.info or picture.mode == "PA" else "RGB")
+        elif picture.mode.startswith("I"):  # 16 bits of grey, which cannot be scaled and which few programs show
+            small = picture.convert("I").point(lambda value: value * (1 / 256)).convert("L")
         small.thumbnail((most_edge, most_edge), Image.Resampling.LANCZOS)
         upright = ImageOps.exif_transpose(small)
         if kind == "JPEG" and upright.mode not in ("RGB", "L"):
@@ -129,14 +155,20 @@ def _scaled(path: str, picture: "Image", mime: str, most_edge: int) -> tuple[byt
         upright.save(buffer, kind, quality=85) if kind != "PNG" else upright.save(buffer, kind)
     except _DAMAGED as reason:
         raise ImageError(f"{path}: damaged or truncated, so it cannot be scaled.", {"mime": mime}) from reason
-    note = f"scaled from {before[0]} × {before[1]}"
-    if is_animated:
-        note += ", first frame of an animation"
-    return buffer.getvalue(), f"image/{kind.lower()}", upright.size, note
+    remark = ", first frame of an animation" if is_animated else ""
+    return buffer.getvalue(), f"image/{kind.lower()}", upright.size, remark
 
 
 def _too_many_pixels(path: str, width: int, height: int) -> TooLargeError:
     return TooLargeError(
         f"{path}: {width:,} × {height:,} pixels, over the cap of {MOST_PIXELS:,}; it was not decoded.",
         {"width": width, "height": height, "most_pixels": MOST_PIXELS},
+    )
+
+
+def _too_much_memory(path: str, width: int, height: int, needed: int) -> TooLargeError:
+    return TooLargeError(
+        f"{path}: {width:,} × {height:,} pixels; making it smaller takes about {needed // 1_000_000} MB of memory, "
+        f"over the cap of {MOST_DECODED_BYTES // 1_000_000}. Without max_edge it comes as it is, up to the byte cap.",
+        {"width": width, "height": height},
     )

@@ -17,6 +17,8 @@ def notes_named(snapshot: Snapshot, name: str) -> list[str]:
     Kinds, best first: path without `.md`, stem, id, title, alias.
     """
     wanted = name.strip().casefold()
+    if not wanted.isascii() and any("\ud800" <= char <= "\udfff" for char in wanted):
+        return []  # half of a character: no text of a note holds one
     graph = snapshot.graph
     paths = _strings(graph.node_columns.get("path"), graph, with_lists=False)
     suffixed = _ids(paths, wanted + ".md")
