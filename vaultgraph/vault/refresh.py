@@ -18,7 +18,7 @@ import polars as pl
 
 from vaultgraph.errors import FileError, MissingFileError, PathEscapeError, ProfileError
 from vaultgraph.files.root import VaultRoot
-from vaultgraph.files.stamps import Problem, Stamps, is_canvas, is_note, read_files, scan
+from vaultgraph.files.stamps import Problem, Stamps, is_canvas, is_note, read_files, restat, scan
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.store import with_mtimes
@@ -119,10 +119,18 @@ def _misplaced(root: VaultRoot, missing: list[str]) -> list[Problem]:
     return found
 
 
-def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progress: Progress | None) -> Refreshed:
+def refresh(
+    root: VaultRoot,
+    old: State | None,
+    touched: Collection[str],
+    progress: Progress | None,
+    *,
+    only_touched: bool = False,
+) -> Refreshed:
     """Bring ``old`` (None: nothing is known) up to what the folder holds now.
 
     ``touched`` are vault-relative paths known to have been written: they are read even where size and mtime are equal.
+    ``only_touched``: nothing else was written, so that the folder need not be walked.
 
     Raises:
         ProfileError: the configuration is refused; the caller keeps the old state.
@@ -131,7 +139,11 @@ def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progre
     clock = _Clock()
     profile, configuration, outside = read_profile(root)
     guided = read_guided(root, old.guided if old else None)
-    stamps = _with(scan(root, profile.skip_dirs), [*outside, *guided.problems])
+    stamps = None
+    if only_touched and old and old.stamps and not outside and old.configuration == configuration:
+        stamps = restat(root, old.stamps, touched) if _same_guidance(old, guided) else None
+    if stamps is None:
+        stamps = _with(scan(root, profile.skip_dirs), [*outside, *guided.problems])
     inputs_hash = _inputs_hash(configuration, stamps)
     clock.lap("stat")
     files = _read_by_build(stamps, profile)
@@ -158,6 +170,10 @@ def refresh(root: VaultRoot, old: State | None, touched: Collection[str], progre
     trusted = _trusted(files, stamps.taken_ns, unread)
     state = State(records, stamps, trusted, built, inputs_hash, profile.reading, configuration, unread, guided)
     return Refreshed(state, graph, profile, guided, not same, parsed, clock.phases_ms)
+
+
+def _same_guidance(old: State, guided: Guided) -> bool:
+    return old.guided is not None and old.guided.problems == guided.problems
 
 
 def preload() -> None:
@@ -220,7 +236,7 @@ def _inputs_hash(configuration: Mapping[str, str], stamps: Stamps) -> bytes:
         stamps.problems["message"],
     ):
         digest.update(len(column).to_bytes(8, "little"))
-        digest.update("\0".join(column.to_list()).encode("utf-8", "surrogateescape"))
+        digest.update((column.str.join("\0").item() or "").encode())
     return digest.digest()
 
 

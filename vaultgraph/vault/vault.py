@@ -158,7 +158,7 @@ class Vault:
             if self._snapshot is not None and not (self._is_dirty() or self._should_retry(self._snapshot)):
                 return self._snapshot
             try:
-                return self._attempt()
+                return self._attempt(only_touched=True)
             except VaultgraphError:
                 if self._snapshot is None:
                     raise
@@ -285,14 +285,18 @@ class Vault:
             return True
         return snapshot.stale is not None and time.monotonic() - self._failed_at > RETRY_S
 
-    def _attempt(self) -> Snapshot:
-        """Refresh; on failure mark the snapshot stale and raise. The lock is held."""
+    def _attempt(self, *, only_touched: bool = False) -> Snapshot:
+        """Refresh; on failure mark the snapshot stale and raise. The lock is held. ``only_touched``: what the watcher
+        names is all that is looked at, unless more may have been written."""
         self._began = time.monotonic()
         self._is_refreshing = True
         fault = "a fault in vaultgraph stopped the reading of the notes"  # unless it is another one, or none
         try:
-            self._touched |= (self._watcher.take() if self._watcher else None) or set()
-            snapshot = self._refresh()
+            is_sound = self._snapshot is not None and self._snapshot.stale is None and self.root.exists()
+            taken = (self._watcher.take() if self._watcher else None) or set()
+            only_touched &= is_sound and not self._touched and self._watcher is not None and self._watcher.is_all(taken)
+            self._touched |= taken
+            snapshot = self._refresh(only_touched)
             self._touched.clear()
             fault = ""
             return snapshot
@@ -314,7 +318,7 @@ class Vault:
             since = old.split(": ", 1)[0] if old else f"since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
             self._snapshot = replace(self._snapshot, stale=f"{since}: {reason}")
 
-    def _refresh(self) -> Snapshot:
+    def _refresh(self, only_touched: bool) -> Snapshot:
         """One pass over the folder; swaps the snapshot where anything changed. The lock is held."""
         self._follow_replaced_folder()
         origin: Origin = "refreshed"
@@ -326,7 +330,7 @@ class Vault:
             self._forget_cached(fault)
         try:
             try:
-                done = refresh(self.root, self._state, self._touched, self._progress)
+                done = refresh(self.root, self._state, self._touched, self._progress, only_touched=only_touched)
             except CorruptKglError as error:
                 self._forget_cached(error.message)
                 done = refresh(self.root, None, self._touched, self._progress)

@@ -103,14 +103,21 @@ class Watcher:
         """Whether anything was written since the last `take`, or nobody can tell."""
         return self._is_dirty or self._is_lost
 
+    def is_all(self, taken: set[str]) -> bool:
+        """Whether nothing was written but the paths ``taken``, of which there are some."""
+        return bool(taken) and ANYTHING not in taken and not self._is_lost
+
     def mark(self, *paths: str) -> None:
         """Mark paths as written; without any, ask for a stat pass."""
         with self._lock:
-            self._touched.update(paths)
+            self._touched.update(paths or (ANYTHING,))
             self._is_dirty = True
 
     def take(self) -> set[str] | None:
-        """The written paths since the last call, vault-relative; None where nothing happened."""
+        """The written paths since the last call, vault-relative; None where nothing happened.
+
+        With ANYTHING among them others may have been written as well.
+        """
         if not self._is_dirty:
             return None
         with self._lock:
@@ -150,7 +157,7 @@ class Watcher:
     def _mark_edits(self, paths: set[str]) -> bool:
         edits = {path for path in paths if path == ANYTHING or self._is_edit(path.split("/"))}
         if edits:
-            self.mark(*(edits - {ANYTHING}))
+            self.mark(*edits)
         return bool(edits)
 
     def _run(self) -> None:
@@ -251,7 +258,10 @@ class Watcher:
 
     def _take_in(self, paths: set[str]) -> bool:
         inside = {path for path in map(self._relative, paths) if path is not None}
-        return self._mark_edits({ANYTHING if path == "." else path for path in inside})
+        is_edited = self._mark_edits({ANYTHING if path == "." else path for path in inside})
+        if is_edited:
+            self.mark()  # where there is no bell, one event may stand for many
+        return is_edited
 
     def _relative(self, path: str) -> str | None:
         try:
