@@ -29,6 +29,18 @@ _VAULT_CACHE = click.option(
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--vault", metavar="DIR", help="Serve this folder of notes over MCP on stdin and stdout.")
 @_VAULT_CACHE
+@click.option("--graph", metavar="FILE.kgl", help="Serve a saved graph; the file is read again when it changes.")
+@click.option(
+    "--source-root",
+    metavar="DIR",
+    help="Serve a folder's files without a graph; with --graph, the folder of its files.",
+)
+@click.option(
+    "--mcp-config",
+    metavar="FILE|none",
+    help="Manifest; default: workspace_mcp.yaml in the vault, NAME_mcp.yaml beside NAME.kgl.",
+)
+@click.option("--selftest", is_flag=True, help="Start, use each tool once, say what worked, and exit.")
 @click.option(
     "--http",
     is_flag=False,
@@ -60,11 +72,21 @@ _VAULT_CACHE = click.option(
     show_default=True,
     help="What goes to stderr.",
 )
+@click.option(
+    "--no-vault-guidance",
+    "refuses_guidance",
+    is_flag=True,
+    help="Serve no skills and recipes that the vault carries.",
+)
 @click.version_option(__version__, prog_name="vaultgraph", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(
     context: click.Context,
+    *,
     vault: str | None,
+    graph: str | None,
+    source_root: str | None,
+    mcp_config: str | None,
     cache: str,
     http: str | None,
     http_token_file: str | None,
@@ -72,22 +94,41 @@ def cli(
     name: str | None,
     watch: str,
     log_level: str,
+    refuses_guidance: bool,
+    selftest: bool,
 ) -> None:
     """Serve a folder of Markdown notes to AI agents as a live knowledge graph."""
+    served = {"--vault": vault, "--graph": graph, "--source-root": source_root}
+    stated = [flag for flag, value in served.items() if value is not None]
     if context.invoked_subcommand is not None:
-        if vault is not None:
-            raise click.UsageError(f"--vault serves; {context.invoked_subcommand} takes the folder as its argument.")
+        if stated:
+            raise click.UsageError(
+                f"{stated[0]} serves; {context.invoked_subcommand} takes the folder as its argument."
+            )
         return
     if http is None and (http_token_file is not None or http_allow):
         raise click.UsageError("--http-token-file and --http-allow need --http.")
-    if vault is None:
+    if not stated:
         raise click.UsageError("Name the folder to serve with --vault DIR, or a command; --help lists them.")
+    if vault is not None and len(stated) > 1:
+        raise click.UsageError(f"--vault and {stated[1]} exclude each other: a vault brings its graph and its files.")
+    if selftest and http is not None:
+        raise click.UsageError("--selftest runs in this process, without --http.")
     # polars' allocator reads this when it is loaded: one arena instead of eight keeps a tenth less memory, no slower.
     os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:1")
-    from vaultgraph.cli.serving import HttpOptions, ServeOptions, serve  # noqa: PLC0415 -- only this command needs it
+    from vaultgraph.cli.opening import HttpOptions, ServeOptions  # noqa: PLC0415 -- only this command needs it
 
     over_http = None if http is None else HttpOptions(http, http_token_file, http_allow)
-    context.exit(serve(ServeOptions(vault, cache, name, watch, log_level, over_http)))
+    options = ServeOptions(
+        vault, cache, name, watch, log_level, over_http, not refuses_guidance, graph, source_root, mcp_config
+    )
+    if selftest:
+        from vaultgraph.cli.selftest import run_selftest  # noqa: PLC0415 -- as above
+
+        context.exit(run_selftest(options))
+    from vaultgraph.cli.serving import serve  # noqa: PLC0415 -- as above
+
+    context.exit(serve(options))
 
 
 @cli.command()

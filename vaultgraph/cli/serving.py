@@ -11,42 +11,18 @@ import signal
 import socket
 import sys
 import threading
-from dataclasses import dataclass
+import time
 from types import FrameType
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final
 
 from vaultgraph import __version__
-from vaultgraph.files.root import VaultRoot
+from vaultgraph.cli.boot import announcing
+from vaultgraph.cli.opening import HttpOptions, ServeOptions, open_session
 from vaultgraph.serve.http_address import check_reach, listen, parse_address, read_token
 from vaultgraph.serve.http_guard import Access
-from vaultgraph.serve.session import Progress, Session
-
-if TYPE_CHECKING:
-    from vaultgraph.vault.vault import Vault
-    from vaultgraph.vault.watch import WatchMode
+from vaultgraph.serve.session import Session
 
 CLOSE_S: Final = 5.0  # closing writes the cache; a process that is told to end does not wait longer
-
-
-@dataclass(frozen=True, slots=True)
-class HttpOptions:
-    """The flags of serving over HTTP, as given."""
-
-    address: str
-    token_file: str | None
-    allow: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
-    """The flags of serving, as given; ``cache`` is "default", "none" or a path; ``http`` None means stdio."""
-
-    vault: str
-    cache: str
-    name: str | None
-    watch: str
-    log_level: str
-    http: HttpOptions | None = None
 
 
 def serve(options: ServeOptions) -> int:
@@ -56,14 +32,15 @@ def serve(options: ServeOptions) -> int:
         SettingsError: the folder cannot be served, or not at that address.
     """
     _log_to_stderr(options.log_level)
-    door = None if options.http is None else _door(options.http)
+    since = time.perf_counter()
     gc.disable()  # imports make nothing but what stays: collecting between them costs a tenth of the start
-    root = VaultRoot.open(options.vault)
-    session = Session(root, _opener(options), name=options.name or root.name)
+    session, remarks = open_session(options)
+    door = None if options.http is None else _door(options.http)
     _end_on_signals(session)
-    session.start()
-    cache = {"default": ".kglite/graph.kgl", "none": "none"}.get(options.cache, options.cache)
-    _say(f'vaultgraph {__version__}: serving "{session.name}" from {root.path} · cache {cache} · watch {options.watch}')
+    _say(_first_line(session, options))
+    for remark in remarks:
+        _say(f"vaultgraph: {remark}")
+    session.start(announcing(_say, since))
     if door is not None:
         _serve_http(session, door)
         _leave(session, 0)
@@ -113,14 +90,16 @@ def _serve_http(session: Session, door: tuple[socket.socket, Access]) -> None:
     server.run(lambda: _say(f"vaultgraph: listening on {server.url} {guarded}"))
 
 
-def _opener(options: ServeOptions):
-    def open_graph(progress: Progress) -> "Vault":
-        from vaultgraph.vault.vault import open_vault  # noqa: PLC0415 -- in this thread, beside other imports
-
-        cache = None if options.cache == "none" else options.cache
-        return open_vault(options.vault, cache, watch=cast("WatchMode", options.watch), progress=progress, build=False)
-
-    return open_graph
+def _first_line(session: Session, options: ServeOptions) -> str:
+    """What is served, from where and by which manifest, before anything is built."""
+    place = options.graph if session.mode == "graph" else session.root.path
+    parts = [f'vaultgraph {__version__}: serving "{session.name}" from {place}']
+    if session.mode == "vault":
+        cache = {"default": ".kglite/graph.kgl", "none": "none"}.get(options.cache, options.cache)
+        parts += [f"cache {cache}", f"watch {options.watch}"]
+    if session.mode == "graph":
+        parts.append(f"files from {session.root.path}")
+    return " · ".join([*parts, *([f"manifest {session.manifest.path}"] if session.manifest.path else [])])
 
 
 def _end_on_signals(session: Session) -> None:
