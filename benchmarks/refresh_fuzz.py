@@ -263,9 +263,25 @@ def rules(folder: Path, chance: random.Random) -> str:
     if chance.random() < 0.3:
         (folder / ".kglite/vaultgraph.yaml").write_text(chance.choice(OWN_RULES))
         return "of our own"
+    if chance.random() < 0.2:
+        (folder / ".kglite/vault.yaml").unlink(missing_ok=True)
+        return "removed"
     number = chance.randrange(len(OTHER_RULES))
     (folder / ".kglite/vault.yaml").write_text(OTHER_RULES[number])
     return str(number)
+
+
+def misplace(folder: Path, chance: random.Random) -> str:
+    """Rules where they are not read, which is a problem while there are none in the right place."""
+    name = chance.choice(("vault.yml", "sub/vault.yaml"))
+    file = folder / ".kglite" / name
+    if file.exists():
+        file.unlink()
+    else:
+        write(file, OTHER_RULES[-1])
+    if chance.random() < 0.5:
+        (folder / ".kglite/vault.yaml").unlink(missing_ok=True)
+    return name
 
 
 def skill(folder: Path, chance: random.Random) -> str:
@@ -292,6 +308,7 @@ WAYS: Final[dict[str, Callable[[Path, random.Random], str]]] = {
         link,
         pipe,
         rules,
+        misplace,
         skill,
     )
 }

@@ -27,6 +27,7 @@ EDITS = (
     "link",
     "pipe",
     "rules",
+    "misplace",
     "skill",
 )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import vaultgraph
-from vaultgraph.vault.bell import Bell
+from vaultgraph.vault.bell import ANYTHING, Bell
 from vaultgraph.vault.watch import POLL_REST, POLL_S, Watcher
 
 PATIENCE_S = 30.0  # a bound for a stuck machine, not a measurement
@@ -186,7 +186,7 @@ def test_without_events_a_query_looks_again_after_a_while(folder: Path) -> None:
         assert not watcher.is_dirty
         now += POLL_S
         watcher.settle()
-        assert watcher.take() == set()
+        assert watcher.take() == {ANYTHING}
         watcher.looked(2.0)  # where a look is slow, it does not take all the time there is
         now += 2.0 * POLL_REST - 0.1
         watcher.settle()
@@ -273,3 +273,36 @@ def test_a_folder_put_in_the_place_of_the_vault_is_the_vault(tmp_path: Path, rep
         assert vault.query(TITLES).rows == [("new",)]
         (vault_folder / "B.md").write_text("# newer")
         assert vault.query(TITLES).rows == [("new",), ("newer",)]
+
+
+@on_linux
+def test_a_misplaced_configuration_is_a_problem_only_while_it_is_there(folder: Path) -> None:
+    (folder / ".kglite" / "sub").mkdir(parents=True)
+    (folder / "A.md").write_text("a")
+
+    def misplaced(vault: vaultgraph.Vault) -> list[str]:
+        return [path for path, _, code, *_ in vault.current().problems.rows() if code == "misplaced-configuration"]
+
+    with vaultgraph.open(folder, cache=None, watch="auto") as vault:
+        assert misplaced(vault) == []
+        for name in ("vault.yml", "sub/vault.yaml"):
+            file = folder / ".kglite" / name
+            file.write_text("kglite_vault: 1\n")
+            assert misplaced(vault) == [f".kglite/{name}"]
+            file.unlink()
+            assert misplaced(vault) == []
+
+
+@on_linux
+def test_a_note_saved_by_a_rename_is_stamped_as_a_look_at_the_folder_would(folder: Path) -> None:
+    (folder / "A.md").write_text("# one")
+    with vaultgraph.open(folder, cache=None, watch="auto") as vault:
+        vault.query(TITLES)
+        for number in range(3):
+            other = folder / ".A.md.tmp"
+            other.write_text(f"# {number}")
+            other.replace(folder / "A.md")
+            assert vault.query(TITLES).rows == [(f"{number}",)]
+            seen = vault.current().stamps.files
+            vault.refresh()
+            assert vault.current().stamps.files.equals(seen)

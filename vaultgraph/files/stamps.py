@@ -124,6 +124,7 @@ def restat(root: VaultRoot, old: Stamps, written: Collection[str]) -> Stamps | N
         "size_bytes": [status.st_size for status in found],
         "mtime_ns": [status.st_mtime_ns for status in found],
         "ctime_ns": [status.st_ctime_ns for status in found],
+        "inode": [status.st_ino & _INODE for status in found],
     }
     files = old.files.with_columns(old.files[name].clone().scatter(rows, values) for name, values in columns.items())
     return replace(old, files=files, taken_ns=taken_ns)

@@ -104,8 +104,12 @@ class Watcher:
         return self._is_dirty or self._is_lost
 
     def is_all(self, taken: set[str]) -> bool:
-        """Whether nothing was written but the paths ``taken``, of which there are some."""
-        return bool(taken) and ANYTHING not in taken and not self._is_lost
+        """Whether nothing was written but the notes and other files ``taken``, of which there are some.
+
+        Not where the configuration was: what is said of it depends on files beside those that are read.
+        """
+        is_named = all(path and path.split("/", 1)[0] != CONFIGURATION for path in taken)
+        return bool(taken) and is_named and not self._is_lost
 
     def mark(self, *paths: str) -> None:
         """Mark paths as written; without any, ask for a stat pass."""
@@ -276,4 +280,4 @@ class Watcher:
             return not any(part.startswith(".") for part in parts) and PRUNED_NAMES.isdisjoint(parts[:-1])
         if parts[1:] in ([], ["skills"], ["recipes"]):  # a folder as a whole came or went, with what is in it
             return True
-        return parts[-1].endswith((".yaml", ".md")) and not parts[-1].startswith(".")
+        return parts[-1].endswith((".yaml", ".yml", ".md")) and not parts[-1].startswith(".")
