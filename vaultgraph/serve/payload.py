@@ -80,6 +80,16 @@ class RowPages:
         """About how much memory the rows hold."""
         return self.rows.size_bytes
 
+    def fits(self, most_bytes: int) -> bool:
+        """Whether all rows fit into one answer, uncut."""
+        return self._lines(0, most_bytes - ENVELOPE_BYTES - sum(map(wire_bytes, self.notes)), None)[1]
+
+    def csv_lines(self) -> Iterator[str]:
+        """The whole table as CSV, line by line with line ends."""
+        yield f"{csv_line(list(self.columns))}\r\n"
+        for row in self._read(0):
+            yield f"{csv_line([csv_cell(value, None) for value in row])}\r\n"
+
     def page(self, offset: int, most_bytes: int, keep: Keep) -> Answer:
         """The rows from ``offset`` that fit: all of them uncut, or some with their long cells cut."""
         if offset < 0 or (offset >= len(self.rows) and offset > 0):

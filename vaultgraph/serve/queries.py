@@ -54,7 +54,14 @@ def answer_query(
     notes = [f"warning: {warning}" for warning in result.warnings] + _stale(snapshot)
     shape: Format = wanted or ("csv" if result.csv else "text")
     pages = RowPages(result.columns, ResultRows(result), shape, snapshot.generation, tuple(notes))
-    return call.session.results.answer(pages, reply_bytes(call.arguments))
+    most_bytes = reply_bytes(call.arguments)
+    if shape == "csv" and call.session.csv_files is not None and not pages.fits(most_bytes):
+        written = call.session.csv_files.publish(pages.csv_lines())
+        if written is not None:
+            address, size = written
+            text = f"FORMAT CSV: {counted(len(pages.rows), 'row')} ({size:,} bytes) for 10 minutes at {address}"
+            return text_answer("\n".join([text, f"Fetch with: curl -sS {address}", *notes]))
+    return call.session.results.answer(pages, most_bytes)
 
 
 def graph_overview(call: Call) -> Answer:

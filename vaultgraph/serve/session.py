@@ -17,6 +17,7 @@ from vaultgraph.serve.results import ResultStore
 
 if TYPE_CHECKING:  # the graph's libraries are imported by the building thread, while the transport is being imported
     from vaultgraph.cypher.result import Result
+    from vaultgraph.serve.http_files import CsvFiles
     from vaultgraph.vault.snapshot import Report, Snapshot
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
@@ -86,6 +87,7 @@ class Session:
         self.guides: Any = None
         self.takes_vault_guidance = takes_vault_guidance
         self.results = ResultStore()
+        self.csv_files: CsvFiles | None = None  # where long CSV answers go, if the manifest says so
         self._opener = opener
         self._wait_s = wait_s
         self._lock = threading.Lock()
@@ -192,6 +194,8 @@ class Session:
 
     def close(self) -> bool:
         """Stop, write the cache and let go of the folder; False where a build is still running and was left behind."""
+        if self.csv_files is not None:
+            self.csv_files.close()
         thread = self._thread
         if thread is not None:
             thread.join(0.0 if not self._settled.is_set() else STOP_S)
