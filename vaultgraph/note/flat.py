@@ -50,11 +50,12 @@ class LineTable:
 
     def add(self, kind: int, codes: Sequence[int]) -> int:
         """Adds a line; its number."""
+        number = len(self.kinds)
         self.kinds.append(kind)
         self.firsts.append(len(self.codes))
         self.counts.append(len(codes))
         self.codes += codes
-        return len(self.kinds) - 1
+        return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class FlatReader:
         self._code_of = code_of
         self._empty = empty
         self._numbers = _Remembered(self._read)
-        self._plain = _Remembered(lambda text: code_of(implicit_kind(text), text))  # codes of what is not quoted
+        self._plain = _Remembered(self._plain_code)  # codes of what is not quoted
         self._roles: list[int] = []  # by number of a line
         self._role_of: dict[tuple[int, int], int] = {}
         self._layouts: dict[tuple[int, ...], Layout | None] = {}
@@ -129,9 +130,12 @@ class FlatReader:
         # a stated null, unlike none at all, is followed by no items
         return self._line(LineKind.OPEN if plain is None else LineKind.LIST, number, ())
 
+    def _plain_code(self, text: str) -> int:
+        return self._code_of(implicit_kind(text), text)
+
     def _scalar(self, plain: str | None, double: str | None, single: str | None) -> int:
         if plain is not None:
-            return self._plain[plain.rstrip(" ")]
+            return self._plain[plain.rstrip(" ") if plain[-1] == " " else plain]
         text = double if double is not None else single
         return -1 if text is None else self._code_of(TEXT, text)
 

@@ -6,7 +6,7 @@ of them is removed from the cells.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from vaultgraph.note.flat import FlatReader, LineKind
 from vaultgraph.note.frontmatter import BOOLEAN, NULL, TEXT
 from vaultgraph.note.lines import IntArray
 from vaultgraph.note.patterns import is_tag_name
-from vaultgraph.note.records import PROPERTIES
+from vaultgraph.note.records import PROPERTIES, ValueKind
 from vaultgraph.note.tree import Tree, read_tree
 from vaultgraph.note.values import EMPTY_LIST, native
 
@@ -72,29 +72,43 @@ class Statements:
     skipped: list[int]
 
 
-@dataclass(slots=True)
 class _Values:
-    """Distinct scalars by code: as they are written, and as the columns of PROPERTIES."""
+    """Distinct scalars by code, as they are written; ``odd`` are the codes of those that are not text."""
 
-    codes: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])  # of kind and text
-    kinds: list[str] = field(default_factory=list[str])
-    texts: list[str] = field(default_factory=list[str])
-    columns: dict[str, list[object]] = field(
-        default_factory=lambda: {"kind": [], "number": [], "real": [], "text": []},
-    )
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+        self.texts: list[str] = []
+        self.odd: list[int] = []
+        self._codes: dict[str, dict[str, int]] = {}  # by kind and text
 
     def code_of(self, kind: str, text: str) -> int:
         """The code of a scalar, -1 for null."""
         if kind == NULL:
             return -1
-        code = self.codes.get((kind, text))
+        codes = self._codes.get(kind)
+        if codes is None:
+            self._codes[kind] = codes = {}
+        code = codes.get(text)
         if code is None:
-            self.codes[kind, text] = code = len(self.kinds)
+            codes[text] = code = len(self.kinds)
             self.kinds.append(kind)
             self.texts.append(text)
-            for column, cell in zip(self.columns.values(), native(kind, text), strict=True):
-                column.append(cell)
+            if kind != TEXT:
+                self.odd.append(code)
         return code
+
+    def columns(self) -> dict[str, pl.Series]:
+        """The columns of PROPERTIES that hold a value, by code."""
+        size = len(self.texts)
+        kinds = np.full(size, int(ValueKind.TEXT), dtype=np.uint8)
+        numbers: list[int | None] = [None] * size
+        reals: list[float | None] = [None] * size
+        texts: list[str | None] = list(self.texts)
+        # row loop: distinct scalars that are not text
+        for code in self.odd:
+            kinds[code], numbers[code], reals[code], texts[code] = native(self.kinds[code], self.texts[code])
+        columns = {"kind": kinds, "number": numbers, "real": reals, "text": texts}
+        return {name: pl.Series(name, cells, dtype=PROPERTIES[name]) for name, cells in columns.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,13 +214,15 @@ class Collector:
             "ordinal": pl.Series(cells.ordinal),
             "line": pl.Series(cells.line),
         }
-        for name, values in self._values.columns.items():
-            columns[name] = pl.Series(values, dtype=PROPERTIES[name])[cells.code]
+        for name, values in self._values.columns().items():
+            columns[name] = values[cells.code]
         return pl.DataFrame([columns[name].cast(dtype).alias(name) for name, dtype in PROPERTIES.items()])
 
     def _links(self, cells: _Cells) -> list[tuple[int, str, str, int]]:
         values, keys = self._values, list(self._flat.keys)
-        linked = [kind == TEXT and "[[" in text for kind, text in zip(values.kinds, values.texts, strict=True)]
+        linked = ["[[" in text for text in values.texts]
+        for code in values.odd:
+            linked[code] = False
         at = np.flatnonzero(np.array(linked)[cells.code] & (cells.kind != LineKind.OTHER))
         rows = zip(
             *(column[at].tolist() for column in (cells.note, cells.key, cells.code, cells.own_line)), strict=True
