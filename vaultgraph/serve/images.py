@@ -16,9 +16,6 @@ from vaultgraph.serve.cells import one_line
 from vaultgraph.serve.lookup import is_address, short, written
 from vaultgraph.serve.session import Call
 
-MOST_IMAGES: Final = 4
-MOST_IMAGE_BYTES: Final = 4 * 1024 * 1024
-MOST_TOTAL_BYTES: Final = 12 * 1024 * 1024
 MOST_ITEMS: Final = 100
 CANDIDATES_SHOWN: Final = 10
 NEAREST: Final = 3
@@ -28,7 +25,8 @@ def fetch_images(call: Call) -> Answer:
     """The images named, in order, and a text that lists delivered and refused."""
     items: list[str] = call.arguments["items"]
     if len(items) > MOST_ITEMS:
-        raise ParameterError(f"`items` may name at most {MOST_ITEMS}; {MOST_IMAGES} are delivered a call.")
+        most = call.session.manifest.images.most_images
+        raise ParameterError(f"`items` may name at most {MOST_ITEMS}; {most} are delivered a call.")
     tray = _Tray(call)
     for item in items:
         tray.add(item)
@@ -40,7 +38,8 @@ class _Tray:
 
     def __init__(self, call: Call) -> None:
         self._root = call.session.folder()
-        self._most_bytes = min(call.arguments.get("max_bytes", MOST_IMAGE_BYTES), MOST_IMAGE_BYTES)
+        self._caps = call.session.manifest.images
+        self._most_bytes = min(call.arguments.get("max_bytes", self._caps.most_bytes), self._caps.most_bytes)
         self._most_edge: int | None = call.arguments.get("max_edge")
         self._images: dict[str, ImageData] = {}
         self._refused: list[str] = []
@@ -52,13 +51,13 @@ class _Tray:
             path = self._path(item)
             if path in self._images:
                 return
-            if len(self._images) == MOST_IMAGES:
-                raise ImageError(f"{path}: at most {MOST_IMAGES} images a call; ask for it in another one.")
+            if len(self._images) == self._caps.most_images:
+                raise ImageError(f"{path}: at most {self._caps.most_images} images a call; ask for it in another one.")
             image = load_image(self._root, path, most_bytes=self._most_bytes, most_edge=self._most_edge)
-            if sum(map(_size, self._images.values())) + image.size_bytes > MOST_TOTAL_BYTES:
+            if sum(map(_size, self._images.values())) + image.size_bytes > self._caps.most_total_bytes:
                 raise ImageError(
                     f"{path}: with its {image.size_bytes:,} bytes the reply would be over the cap of "
-                    f"{MOST_TOTAL_BYTES:,}; ask for it in another call."
+                    f"{self._caps.most_total_bytes:,}; ask for it in another call."
                 )
         except VaultgraphError as error:
             self._refused.append(error.message)

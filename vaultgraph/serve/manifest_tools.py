@@ -118,13 +118,25 @@ def read_query(entry: Entry) -> str:
         entry.refuse(f"has {len(query):,} characters; at most {MOST_STATEMENT_CHARS:,} are read.")
     if (word := writing_word_in(query)) is not None:
         entry.refuse(f"must only read: it holds {word}.")
-    try:
-        bind(parse(query), query, None, dict.fromkeys(parameters_in(query)))
-    except QueryError as error:
+    if (error := _fault(query)) is not None:
         advice = f" Did you mean {error.suggestion}?" if error.suggestion else ""
         where = f" (line {error.data['line']}, column {error.data['column']} of the query)" if error.data else ""
         entry.refuse(f"cannot run: {error.reason}{advice}{where}")
     return query
+
+
+def _fault(query: str) -> QueryError | None:
+    """Why a query cannot run, whatever its parameters are."""
+    names, fault = parameters_in(query), None
+    # What a parameter is for is not known here: null fits everywhere but in LIMIT and SKIP, where a number does.
+    for value in (None, 1):
+        try:
+            bind(parse(query), query, None, dict.fromkeys(names, value))
+        except QueryError as error:
+            fault = error
+        else:
+            return None
+    return fault
 
 
 def _parameters(tool: Entry, entry: Entry | None, used: set[str]) -> Mapping[str, Any]:

@@ -31,6 +31,7 @@ from vaultgraph.serve.dispatch import dispatch
 from vaultgraph.serve.guidance import has_skills
 from vaultgraph.serve.guidance_changes import Changes
 from vaultgraph.serve.http_guard import GONE
+from vaultgraph.serve.instructions import instructions_of
 from vaultgraph.serve.mcp_resources import add_resources
 from vaultgraph.serve.operations import Operation
 from vaultgraph.serve.prompts import get_prompt, list_prompts
@@ -69,11 +70,7 @@ def make_server(session: Session) -> Server[dict[str, Any]]:
     server = _Server(
         f"vaultgraph ({session.name})",
         version=__version__,
-        instructions=(
-            f'The notes of the vault "{session.name}" as a live graph. Start with graph_overview, ask with '
-            "cypher_query, read notes with read_source and pictures with fetch_images. Answers include every edit that "
-            "was saved before the call."
-        ),
+        instructions=instructions_of(session),
         cache_hints={
             "tools/list": CacheHint(ttl_ms=LISTS_TTL_MS, scope="private"),
             "prompts/list": CacheHint(ttl_ms=LISTS_TTL_MS, scope="private"),

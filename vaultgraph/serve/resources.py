@@ -16,7 +16,7 @@ from vaultgraph.files.root import VaultRoot
 from vaultgraph.files.stamps import is_canvas, is_note, scan
 from vaultgraph.files.text import plain_text
 from vaultgraph.files.walk import fold
-from vaultgraph.serve.images import MOST_IMAGE_BYTES
+from vaultgraph.serve.manifest import MOST_IMAGE_BYTES
 
 SCHEME: Final = "vault://"
 TEMPLATE: Final = "vault://{+path}"

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from vaultgraph.serve.guidance import guides_of
-from vaultgraph.serve.manifest import BundledTool, CypherTool, Manifest, Mode
+from vaultgraph.serve.manifest import BundledTool, CypherTool, ImageCaps, Manifest, Mode
 from vaultgraph.serve.operations import OPERATIONS, Operation
 from vaultgraph.serve.recipes import recipe_tools
 from vaultgraph.serve.session import Session
@@ -19,6 +19,9 @@ ALWAYS: Final = "expand_response"  # answers refer to it
 RECIPE_TOOLS: Final = ("list_recipe_queries", "run_recipe_query")
 SKILL_TOOL: Final = "skill"
 GUIDANCE_RUNS: Final = tuple(OPERATIONS[name].run for name in (*RECIPE_TOOLS, SKILL_TOOL))
+IMAGES_SAID: Final = (
+    "Images (png, jpeg, gif, webp) by vault-relative path or unique file name; at most {} a call, {:.3g} MiB each."
+)
 NOT_HERE: Final = ("explore", "read_code_source", "save_graph", "save_graph_as", "load_graph", "create_graph")
 """Tools of the format's other server: a manifest may change them, to no effect."""
 NOT_IN: Final[Mapping[Mode, frozenset[str]]] = MappingProxyType(
@@ -109,6 +112,10 @@ def _take(taken: dict[str, str], name: str, tool: BundledTool | CypherTool) -> N
 def _of_mode(mode: Mode, manifest: Manifest) -> dict[str, Operation]:
     """The operations of the table and the manifest's own, which stand before the last one."""
     table = {name: operation for name, operation in OPERATIONS.items() if name not in NOT_IN[mode]}
+    if manifest.images != ImageCaps():
+        images, caps = table["fetch_images"], manifest.images
+        said = IMAGES_SAID.format(caps.most_images, caps.most_bytes / 1024**2)
+        table["fetch_images"] = replace(images, description=said)
     last = table.pop(ALWAYS)
     if any(isinstance(tool, CypherTool) for tool in manifest.tools):
         from vaultgraph.serve.manifest_tools import cypher_operations  # noqa: PLC0415 -- loads the YAML reader
