@@ -161,6 +161,25 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Interval:
+    """The properties that hold the first and the last day of something's validity."""
+
+    start: str = "valid_from"
+    stop: str = "valid_to"
+
+
+@dataclass(frozen=True, slots=True)
+class ValidTime:
+    """What says from when to when it holds, by label and by relationship type; false where nothing does."""
+
+    labels: Mapping[str, Interval] = field(default_factory=_nothing)
+    types: Mapping[str, Interval] = field(default_factory=_nothing)
+
+    def __bool__(self) -> bool:
+        return bool(self.labels or self.types)
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """What a vault's configuration says; the defaults are a vault without any."""
 
@@ -187,6 +206,7 @@ class Profile:
     reading: Reading = field(default_factory=Reading)
     body: str | None = None  # accepted for the format's sake: bodies are always kept
     language: str | None = None  # of the notes, for text search
+    valid_time: ValidTime = field(default_factory=ValidTime)
     note_label: str = "Note"
     canvas: bool = True  # read .canvas files
     resolution: Literal["obsidian", "forgiving"] = "forgiving"  # "obsidian" switches alias, title, slug off

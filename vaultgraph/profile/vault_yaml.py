@@ -19,6 +19,7 @@ from vaultgraph.profile.links_yaml import (
 from vaultgraph.profile.ontology_yaml import read_ontology
 from vaultgraph.profile.settings import FolderNotes, Profile, Reading, Tasks
 from vaultgraph.profile.structure_yaml import read_structure
+from vaultgraph.profile.valid_time_yaml import read_valid_time
 from vaultgraph.profile.yaml_tree import Entry, read_tree
 
 VAULT_FILE: Final = ".kglite/vault.yaml"
@@ -44,7 +45,7 @@ VAULT_KEYS: Final = (
     "edge_defaults",
     "export",
 )
-OWN_KEYS: Final = ("note_label", "canvas", "resolution", "language", "inline_fields", "tasks")
+OWN_KEYS: Final = ("note_label", "canvas", "resolution", "language", "inline_fields", "tasks", "valid_time")
 # Accepted, so that a vault written for another reader opens; nothing in this version goes by them.
 WITHOUT_EFFECT: Final = ("body", "text_indexes", "embed", "language")
 
@@ -82,6 +83,7 @@ def load_profile(root_reader: Callable[[str], bytes | None]) -> Profile:
         ),
         body=stated["body"].string() if "body" in stated else None,
         language=own["language"].text() if "language" in own else None,
+        valid_time=read_valid_time(own.get("valid_time")),
         note_label=own["note_label"].name() if "note_label" in own else "Note",
         canvas=own["canvas"].boolean() if "canvas" in own else True,
         resolution=_resolution(own.get("resolution")),

@@ -91,6 +91,7 @@ _TABLE: Final = (
                 "params": {"type": "object", "description": "values of $parameters"},
                 "timeout_ms": _whole("default 180000; 0 = none"),
                 "format": {"type": "string", "enum": ["text", "json", "csv"]},
+                "valid_at": _text("day to answer as of, today or all; where valid time is declared"),
             },
             "query",
         ),

@@ -38,11 +38,19 @@ def overview_text(name: str, snapshot: Snapshot, now: datetime) -> str:
         _capped(types, "\n", TYPE_BYTES, "ask connections:true"),
         "",
         *([declared] if (declared := ontology_line(snapshot)) else []),
+        *([interval] if (interval := _valid_time_line(snapshot)) else []),
         f"Problems: {problem_summary(report.problems)}" + ("" if report.problems.is_empty() else " (problems:true)"),
         f'Closer: types:["{example}"] properties · connections:true · cypher:true what queries can do',
         f"Example query: MATCH (n:{note})-[r:LINKS_TO]->(m) RETURN m.path, count(r) AS links ORDER BY links DESC",
     ]
     return "\n".join(lines)
+
+
+def _valid_time_line(snapshot: Snapshot) -> str:
+    """What is answered as of a day, where the vault declares it; the counts above are of all times."""
+    declared = snapshot.profile.valid_time
+    names = _capped([*declared.labels, *declared.types], ", ", 200, "see .kglite/vaultgraph.yaml")
+    return f"Valid time: {names} are answered as of a day (valid_at); counts here are of all times" if declared else ""
 
 
 def freshness(snapshot: Snapshot, now: datetime) -> str:

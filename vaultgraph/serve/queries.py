@@ -19,6 +19,7 @@ from vaultgraph.serve.reference import reference_text
 from vaultgraph.serve.report import report_text
 from vaultgraph.serve.rows import ResultRows
 from vaultgraph.serve.session import Call
+from vaultgraph.serve.valid_time import run_at
 from vaultgraph.vault.snapshot import Snapshot
 
 DEADLINE_MS: Final = 180_000
@@ -34,6 +35,7 @@ def cypher_query(call: Call) -> Answer:
         cast("dict[str, object]", arguments.get("params", {})),
         timeout_ms=arguments.get("timeout_ms", DEADLINE_MS),
         wanted=arguments.get("format"),
+        valid_at=arguments.get("valid_at"),
     )
 
 
@@ -44,14 +46,17 @@ def answer_query(
     *,
     timeout_ms: int = DEADLINE_MS,
     wanted: Format | None = None,
+    valid_at: str | None = None,
 ) -> Answer:
     """The rows of ``query`` within the budget of the call; ``wanted`` None is text, or CSV where the query says so.
 
     Raises:
         QueryError: it is wrong, over its deadline, or cancelled.
     """
-    result, snapshot = call.session.vault().run(query, parameters, timeout_ms=timeout_ms, cancelled=call.cancelled)
-    notes = [f"warning: {warning}" for warning in result.warnings] + _stale(snapshot)
+    result, snapshot, valid_time = run_at(
+        call.session, query, parameters, timeout_ms=timeout_ms, cancelled=call.cancelled, valid_at=valid_at
+    )
+    notes = [f"warning: {warning}" for warning in result.warnings] + [*valid_time, *_stale(snapshot)]
     shape: Format = wanted or ("csv" if result.csv else "text")
     pages = RowPages(result.columns, ResultRows(result), shape, snapshot.generation, tuple(notes))
     most_bytes = reply_bytes(call.arguments)

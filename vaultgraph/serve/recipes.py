@@ -19,6 +19,7 @@ from vaultgraph.serve.parameters import check_arguments, nearest
 from vaultgraph.serve.payload import RESPONSE_SCHEMA, RowPages, reply_bytes, wire_bytes
 from vaultgraph.serve.rows import ResultRows
 from vaultgraph.serve.session import Call, Session, StillBuilding
+from vaultgraph.serve.valid_time import run_at
 
 MOST_ROWS: Final = 200
 DEADLINE_MS: Final = 180_000
@@ -40,6 +41,7 @@ RUN_PARAMETERS: Final[Mapping[str, Any]] = {
         "query": {"type": "string", "description": "name within the group"},
         "variables": {"type": "object"},
         "include_cypher": {"type": "boolean"},
+        "valid_at": {"type": "string"},
         "_response": RESPONSE_SCHEMA,
     },
     "additionalProperties": False,
@@ -195,7 +197,8 @@ def _run_named(call: Call, arguments: dict[str, Any]) -> Answer:
     served = _find(guides, arguments["recipe"], arguments["query"])
     variables: dict[str, Any] = arguments.get("variables", {})
     has_cypher = bool(arguments.get("include_cypher"))
-    return _run(call, served, variables, most_bytes=reply_bytes(arguments), has_cypher=has_cypher)
+    valid_at = arguments.get("valid_at")
+    return _run(call, served, variables, most_bytes=reply_bytes(arguments), has_cypher=has_cypher, valid_at=valid_at)
 
 
 def _find(guides: Guides, group: str, name: str) -> ServedRecipe:
@@ -225,14 +228,22 @@ def _raise(code: str, message: str, details: dict[str, Any]) -> Any:
 
 
 def _run(
-    call: Call, served: ServedRecipe, variables: Mapping[str, Any], *, most_bytes: int, has_cypher: bool = False
+    call: Call,
+    served: ServedRecipe,
+    variables: Mapping[str, Any],
+    *,
+    most_bytes: int,
+    has_cypher: bool = False,
+    valid_at: str | None = None,
 ) -> Answer:
     one = served.recipe
     place = {"recipe": one.recipe, "query": one.name}
     bound, issues = bind_values(one.parameters, variables)
     if issues:
         raise _invalid(place, issues)
-    result, snapshot = call.session.vault().run(one.cypher, bound, timeout_ms=DEADLINE_MS, cancelled=call.cancelled)
+    result, snapshot, valid_time = run_at(
+        call.session, one.cypher, bound, timeout_ms=DEADLINE_MS, cancelled=call.cancelled, valid_at=valid_at
+    )
     if snapshot.stale:
         raise _stale(snapshot.stale)
     if len(result) > MOST_ROWS:
@@ -247,7 +258,7 @@ def _run(
     pages = RowPages(result.columns, ResultRows(result), "json", snapshot.generation)
     rows = dict(call.session.results.answer(pages, max(room, LEAST_ROOM)).structured or {})
     generation = rows.pop("generation")
-    rows["diagnostics"] = {"warnings": list(result.warnings)}
+    rows["diagnostics"] = {"warnings": list(result.warnings), **({"notes": list(valid_time)} if valid_time else {})}
     return _structured({**place, **extra, "result": rows, "generation": generation})
 
 
