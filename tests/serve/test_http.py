@@ -7,8 +7,10 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 
 import anyio
 import pytest
@@ -414,3 +416,32 @@ def test_a_token_file_is_read_by_its_first_line(tmp_path):
     (tmp_path / "token").write_text(f"  {TOKEN}\nsecond\n")
     assert read_token(str(tmp_path / "token"), {"VAULTGRAPH_HTTP_TOKEN": "x"}) == TOKEN
     assert read_token(None, {}) is None
+
+
+def test_a_manifest_can_ask_for_csv_files(process, sample):
+    (sample / "workspace_mcp.yaml").write_text("extensions:\n  csv_http_server: true\n")
+    child, said = process("--http", "127.0.0.1:0")
+    url = said.split("listening on ")[1].split()[0]
+    address = said.split("long CSV answers at ")[1].split()[0]
+    folder = {path for path in Path(tempfile.gettempdir()).glob("vaultgraph-*") if path.is_dir()}
+
+    async def talk():
+        async with Client(url, mode="auto") as client:
+            while True:
+                query = {"query": "UNWIND range(1, 9000) AS i RETURN i FORMAT CSV"}
+                result = await client.call_tool("cypher_query", query)
+                if "being built" not in result.content[0].text:
+                    return result.content[0].text
+
+    text = anyio.run(talk)
+    assert text.startswith("FORMAT CSV: 9,000 rows")
+    fetched = text.split(" at ")[1].split()[0]
+    assert fetched.startswith(address)
+    port = int(address.split(":")[2].strip("/"))
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        connection.request("GET", "/" + fetched.rsplit("/", 1)[1])
+        assert connection.getresponse().read().count(b"\r\n") == 9001
+    child.send_signal(signal.SIGTERM)
+    child.communicate(timeout=60)
+    left = {path for path in Path(tempfile.gettempdir()).glob("vaultgraph-*") if path.is_dir()}
+    assert not [path for path in folder & left if (path / fetched.rsplit("/", 1)[1]).exists()]

@@ -36,6 +36,11 @@ def serve(options: ServeOptions) -> int:
     gc.disable()  # imports make nothing but what stays: collecting between them costs a tenth of the start
     session, remarks = open_session(options)
     door = None if options.http is None else _door(options.http)
+    if session.manifest.csv_server is not None:
+        from vaultgraph.serve.http_files import open_csv_files  # noqa: PLC0415 -- few manifests ask for it
+
+        session.csv_files = open_csv_files(session.manifest.csv_server)
+        _say(f"vaultgraph: long CSV answers at {session.csv_files.address}")
     _end_on_signals(session)
     _say(_first_line(session, options))
     for remark in remarks:

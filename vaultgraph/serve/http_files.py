@@ -1,7 +1,7 @@
-"""Long CSV answers as files to fetch from this machine: `http://127.0.0.1:PORT/vaultgraph-….csv`, for ten minutes.
+"""Long CSV answers as files to fetch from this machine, each for ten minutes: `http://127.0.0.1:PORT/….csv`.
 
-For clients that hand a table on instead of reading it. Serves what `publish` was given and nothing else, by names nobody
-can guess, so that a web page of any origin has to be told one first. Files are gone when the server ends.
+For clients that hand a table on instead of reading it. Serves what `publish` was given and nothing else, by names
+nobody can guess, so that a web page of any origin has to be told one first. Files are gone when the server ends.
 """
 
 import contextlib
@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from vaultgraph.errors import SettingsError
 from vaultgraph.serve.http_address import is_loopback
+from vaultgraph.serve.manifest import CsvServer
 
 KEEP_S: Final = 600.0
 MOST_FILES: Final = 32
@@ -126,6 +127,15 @@ class CsvFiles:
     def _drop(self, name: str) -> None:
         with contextlib.suppress(OSError):
             self._kept.pop(name).path.unlink(missing_ok=True)
+
+
+def open_csv_files(choice: CsvServer) -> CsvFiles:
+    """The server a manifest asks for.
+
+    Raises:
+        SettingsError: as CsvFiles.
+    """
+    return CsvFiles(choice.port, choice.folder, choice.cors_origin)
 
 
 class _Server(ThreadingHTTPServer):
