@@ -222,16 +222,25 @@ def _code_rows(lines: Lines, opaque: BoolArray, bodies: IntArray) -> tuple[list[
     after_blank[1:] = blank[:-1]
     after_blank[lines.first[:-1]] = True
     is_item = lines.flags["list_item"] & ~lines.flags["rule"]
+    is_plain = ~(lines.flags["margin"] | is_item)  # ends lists at most, and each of a run of them the same
     code: list[int] = []
     unsure: list[int] = []
     # row loop: bodies that may hold indented code with links, few in any vault
     for body in bodies.tolist():
         first, stop = int(lines.first[body]), int(lines.first[body + 1])
         rows = first + np.flatnonzero(~(blank | opaque)[first:stop])
+        if not len(rows):
+            continue
+        begins = ~is_plain[rows]
+        begins[1:] |= begins[:-1]
+        begins[0] = True
+        starts = np.flatnonzero(begins)
+        free = np.logical_or.reduceat(after_blank[rows], starts).tolist()
+        rows = rows[starts]
         open_lists = _OpenLists()
         texts = lines.text.gather(rows).to_list()
-        for row, text, item, is_free in zip(rows.tolist(), texts, is_item[rows], after_blank[rows], strict=True):
-            if open_lists.reads_code(text, bool(item), bool(is_free)):
+        for row, text, item, is_free in zip(rows.tolist(), texts, is_item[rows].tolist(), free, strict=True):
+            if open_lists.reads_code(text, item, is_free):
                 code.append(row)
         if open_lists.is_unsure:
             unsure.append(body)
