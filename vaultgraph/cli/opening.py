@@ -150,7 +150,8 @@ def _manifest(mode: Mode, place: Path, options: ServeOptions) -> tuple[Manifest,
         return manifest, (*manifest.remarks, *check_surface(mode, manifest))
     except SettingsError as error:
         if options.mcp_config is None:
-            error.message = f"{error.message} (--mcp-config none serves without {beside.name}.)"
+            advice = f"--mcp-config none serves without {beside.name}."
+            raise type(error)(f"{error.message} ({advice})", error.data) from error
         raise
 
 
