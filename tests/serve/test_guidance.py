@@ -219,3 +219,53 @@ def test_the_flag_refuses_guidance_of_the_vault(connect, write):
         assert "tides" not in server.text("skill")
     with connect(folder, "--watch", "off") as server:
         assert "tides" in server.text("skill")
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_prompts_come_over_both_eras_of_the_protocol(write, mode):
+    folder = write({**NOTE, ".kglite/skills/tides.md": TIDES})
+
+    async def talk() -> None:
+        root = VaultRoot.open(folder)
+        session = Session(root, lambda _progress: open_vault(folder, None, build=False), name=root.name, wait_s=30)
+        session.start()
+        session.wait_built(30)
+        async with Client(make_server(session), mode=mode) as client:
+            listed = await client.list_prompts()
+            assert [prompt.name for prompt in listed.prompts] == ["images", "querying", "vault_authoring", "tides"]
+            assert (await client.get_prompt("querying")).messages[0].content.text.startswith("# Querying")
+            assert "skill" in [tool.name for tool in (await client.list_tools()).tools]
+        session.close()
+
+    anyio.run(talk)
+
+
+def test_a_new_recipe_with_a_tool_is_announced_once(write):
+    folder = write(NOTE)
+    heard: list[str] = []
+
+    async def hear(message: object) -> None:
+        heard.append(type(message).__name__)
+
+    async def talk() -> None:
+        root = VaultRoot.open(folder)
+        session = Session(root, lambda _progress: open_vault(folder, None, build=False), name=root.name, wait_s=30)
+        session.start()
+        session.wait_built(30)
+        async with Client(make_server(session), mode="legacy", message_handler=hear) as client:
+            before = {tool.name for tool in (await client.list_tools()).tools}
+            recipe = (
+                "---\nrecipe: r\nname: one\ndescription: One.\ntool: count_one\n---\n```cypher\nRETURN 1 AS n\n```\n"
+            )
+            write({".kglite/recipes/one.md": recipe})
+            session.vault().refresh()
+            await client.call_tool("ping", {})
+            await client.call_tool("ping", {})
+            after = {tool.name for tool in (await client.list_tools()).tools}
+            assert after - before == {"list_recipe_queries", "run_recipe_query", "count_one"}
+            result = await client.call_tool("count_one", {})
+            assert result.structured_content["result"]["rows"] == [[1]]
+        session.close()
+
+    anyio.run(talk)
+    assert heard == ["ToolListChangedNotification"]

@@ -7,6 +7,7 @@ import pytest
 
 from vaultgraph.profile.guidance import Recipe
 from vaultgraph.serve.manifest import Manifest, ManifestRecipe
+from vaultgraph.serve.mcp_server import _tool
 from vaultgraph.serve.surface import operations_of
 from vaultgraph.vault.vault import open_vault
 
@@ -237,9 +238,13 @@ def test_tools_of_a_vault_are_few_and_say_little(served):
         for number in range(30)
     }
     vault = served(files)
-    tools = [operation for name, operation in operations_of(vault.session).items() if name.startswith("tool_")]
-    assert len(tools) == 10
+    offered = operations_of(vault.session)
+    tools = [operation for name, operation in offered.items() if name.startswith("tool_")]
+    assert len(tools) == 2
     assert all(len(tool.description) < 400 for tool in tools)
+    listed = [_tool(operation).model_dump(by_alias=True, exclude_none=True) for operation in offered.values()]
+    assert len(json.dumps({"tools": listed}, separators=(",", ":"))) < 10_000
+    assert vault.call("run_recipe_query", recipe="boats", query="q29").structured["result"]["rows"] == [[1]]
 
 
 def test_the_operators_recipe_wins_over_the_vaults(served):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from vaultgraph.errors import SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
+from vaultgraph.serve.cells import compact_json
 from vaultgraph.serve.guidance_predicates import applies
 from vaultgraph.serve.session import Session
 
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 Source = Literal["server", "manifest", "vault"]
 OWN_SKILLS: Final = ("querying", "vault_authoring", "images")
 MOST_SKILL_BYTES: Final = 200_000
-MOST_VAULT_TOOLS: Final = 10
-MOST_TOOL_CHARS: Final = 1_500  # of what a recipe says of its parameters: every session reads it
+MOST_TOOLS_CHARS: Final = 2_000  # of a vault's own tools together: every session reads them, and ours take 8 KB of 10
+TOOL_CHARS: Final = 400  # of one, beside its description and parameters
+MOST_DESCRIPTION_CHARS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +131,21 @@ def _recipes(
         tool = one.tool if one.tool not in taken else None
         taken |= {tool} if tool else set()
         found[one.recipe, one.name] = ServedRecipe(one, "manifest", tool)
-    offered = 0
+    room = MOST_TOOLS_CHARS
     for one in carried.recipes if carried else ():
         key = (one.recipe, one.name)
         if key in found:
             continue
-        tool = one.tool if one.tool not in taken and offered < MOST_VAULT_TOOLS and _is_short(one) else None
-        offered += tool is not None
+        tool = one.tool if one.tool not in taken and _size(one) <= room else None
+        room -= _size(one) if tool else 0
         taken |= {tool} if tool else set()
         found[key] = ServedRecipe(one, "vault", tool)
     return dict(sorted(found.items()))
 
 
-def _is_short(recipe: "Recipe") -> bool:
-    return len(str(recipe.parameters)) <= MOST_TOOL_CHARS
+def _size(recipe: "Recipe") -> int:
+    """About how many characters a recipe's own tool adds to the list of tools."""
+    return TOOL_CHARS + min(MOST_DESCRIPTION_CHARS, len(recipe.description)) + len(compact_json(recipe.parameters))
 
 
 def _skills(

@@ -14,7 +14,7 @@ from vaultgraph.errors import CorruptKglError, ParameterError, QueryError, Vault
 from vaultgraph.profile.parameter_values import Issue, bind_values
 from vaultgraph.serve.answers import Answer, TextPart
 from vaultgraph.serve.cells import compact_json, one_line
-from vaultgraph.serve.guidance import Guides, ServedRecipe, guides_of
+from vaultgraph.serve.guidance import MOST_DESCRIPTION_CHARS, Guides, ServedRecipe, guides_of
 from vaultgraph.serve.parameters import check_arguments, nearest
 from vaultgraph.serve.payload import RESPONSE_SCHEMA, RowPages, reply_bytes, wire_bytes
 from vaultgraph.serve.rows import ResultRows
@@ -23,7 +23,7 @@ from vaultgraph.serve.valid_time import run_at
 
 MOST_ROWS: Final = 200
 DEADLINE_MS: Final = 180_000
-DESCRIPTION_CHARS: Final = 300
+DESCRIPTION_CHARS: Final = MOST_DESCRIPTION_CHARS
 LIST_DESCRIPTION_CHARS: Final = 1_000
 NAME_CHARS: Final = 100
 LEAST_ROOM: Final = 1_500  # bytes of rows, however long what stands around them
@@ -188,7 +188,7 @@ def _query(served: ServedRecipe) -> dict[str, Any]:
         "parameters": one.parameters,
     }
     if one.tool and served.tool is None:
-        data["note"] = f"not offered as a tool of its own: the name {one.tool} is taken, or there are too many"
+        data["note"] = f"not offered as a tool of its own: the name {one.tool} is taken, or there is no room for more"
     return {**data, "tool": served.tool} if served.tool else data
 
 
