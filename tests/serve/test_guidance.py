@@ -11,7 +11,7 @@ from vaultgraph.errors import SettingsError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.profile.guidance import Skill
 from vaultgraph.serve.guidance import load_own_skills
-from vaultgraph.serve.manifest import Manifest, SkillSources
+from vaultgraph.serve.manifest import BundledTool, Manifest, SkillSources
 from vaultgraph.serve.mcp_server import make_server
 from vaultgraph.serve.session import Session
 from vaultgraph.serve.surface import operations_of
@@ -108,6 +108,20 @@ def test_guidance_of_a_vault_can_be_refused(served):
     vault = served({".kglite/skills/tides.md": TIDES}, takes=False)
     assert "tides" not in vault.text("skill")
     assert "tides" not in vault.text("graph_overview")
+
+
+def test_the_overview_uses_the_names_that_the_operator_gave(served):
+    renamed = Manifest(tools=(BundledTool("skill", "advice", None, False, None),))
+    assert "\nSkills (advice): images, " in served({}, renamed).text("graph_overview")
+    hidden = Manifest(tools=(BundledTool("skill", None, None, True, None),))
+    assert "Skills" not in served({}, hidden).text("graph_overview")
+    allowed = served({}, Manifest(tools_allow=("graph_overview", "grep")))
+    assert "Skills" not in allowed.text("graph_overview")
+
+
+def test_a_skill_about_a_tool_that_is_hidden_is_not_offered(served):
+    vault = served({}, Manifest(tools=(BundledTool("fetch_images", None, None, True, None),)))
+    assert [line.split(" — ")[0] for line in vault.text("skill").splitlines()] == ["querying", "vault_authoring"]
 
 
 def test_an_unknown_skill_is_answered_with_the_nearest(served):

@@ -9,7 +9,7 @@ from typing import Final
 from vaultgraph.errors import ParameterError
 from vaultgraph.serve.answers import Answer
 from vaultgraph.serve.cells import one_line
-from vaultgraph.serve.guidance import Guides, ServedSkill, guides_of
+from vaultgraph.serve.guidance import Guides, ServedSkill, guides_of, offered_name
 from vaultgraph.serve.parameters import nearest
 from vaultgraph.serve.payload import TextPages, reply_bytes, wire_bytes
 from vaultgraph.serve.session import Call, Session
@@ -77,16 +77,18 @@ def described(served: ServedSkill) -> str:
 
 def guidance_lines(session: Session) -> list[str]:
     """What the overview says of recipes and skills: their names, the vault's under its name."""
-    tools = session.offered or {}
-    guides = guides_of(session, tools)
+    guides = guides_of(session, session.offered or {})
+    run, listing, advice = (
+        offered_name(session, name) for name in ("run_recipe_query", "list_recipe_queries", "skill")
+    )
     lines: list[str] = []
     for is_vaults, whose in ((False, ""), (True, " of the vault")):
-        if "run_recipe_query" in tools:
+        if run is not None:
             keys = [".".join(key) for key, one in guides.recipes.items() if (one.source == "vault") is is_vaults]
-            lines += _named(f"Recipes{whose} (run_recipe_query)", keys, "list_recipe_queries")
-        if "skill" in tools:
+            lines += _named(f"Recipes{whose} ({run})", keys, listing or run)
+        if advice is not None:
             names = [name for name, one in guides.skills.items() if (one.source == "vault") is is_vaults]
-            lines += _named(f"Skills{whose} (skill)", names, "skill without a name")
+            lines += _named(f"Skills{whose} ({advice})", names, f"{advice} without a name")
     return lines
 
 
@@ -106,10 +108,9 @@ def _named(heading: str, names: Sequence[str], call: str) -> list[str]:
 
 def eager_texts(session: Session, used_bytes: int) -> Iterable[str]:
     """Texts of skills to be delivered with the overview, as many as its bytes have room for."""
-    tools = session.offered or {}
-    if "skill" not in tools:
+    if offered_name(session, "skill") is None:
         return
-    for served in guides_of(session, tools).skills.values():
+    for served in guides_of(session, session.offered or {}).skills.values():
         if served.skill.delivery == "eager":
             text = f"Skill {served.name}:\n{skill_text(session, served).strip()}"
             used_bytes += wire_bytes(text) + 4
