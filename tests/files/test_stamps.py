@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from vaultgraph.errors import BuildError, PathEscapeError
-from vaultgraph.files.stamps import FILE_PROBLEMS, STAMPS, is_canvas, is_note, read_files, scan
+from vaultgraph.files.stamps import FILE_PROBLEMS, STAMPS, is_canvas, is_note, read_files, restat, scan
 
 
 def problems_of(stamps) -> dict[str, str]:
@@ -210,6 +210,45 @@ def test_stamps_and_contents_leave_no_handle_open(make_vault, count_handles):
     stamps = scan(root)
     read_files(root, stamps.files["path"].to_list(), [1] * 9)
     assert count_handles() == before
+
+
+def test_files_known_to_be_written_are_seen_as_a_walk_sees_them(make_vault, folder):
+    root = make_vault({"a.md": "x", "A/b.md": "y", "A/ü.md": "z", "pic.png": "p"})
+    old = scan(root)
+    (folder / "A/b.md").write_text("longer")
+    (folder / "A/ü.md").write_text("longer still")
+    found = restat(root, old, {"A/b.md", "A/ü.md", "A/b.md.tmp", ".kglite/vault.yaml"})
+    assert found is not None
+    assert found.files.equals(scan(root).files)
+    assert found.taken_ns >= old.taken_ns
+
+
+@pytest.mark.parametrize("change", ["new", "gone", "folder", "other kind", "inside a new folder", "symlink"])
+def test_what_comes_and_goes_is_left_to_a_walk(make_vault, folder, change):
+    root = make_vault({"a.md": "x", "A/b.md": "y"})
+    (folder / "link.md").symlink_to("a.md")
+    old = scan(root)
+    match change:
+        case "new":
+            (folder / "A/c.md").write_text("new")
+            written = {"A/c.md"}
+        case "gone":
+            (folder / "A/b.md").unlink()
+            written = {"A/b.md"}
+        case "folder":
+            written = {"A"}
+        case "other kind":
+            (folder / "a.md").unlink()
+            os.mkfifo(folder / "a.md")
+            written = {"a.md"}
+        case "inside a new folder":
+            (folder / "B").mkdir()
+            (folder / "B/d.md").write_text("new")
+            written = {"B/d.md"}
+        case _:
+            (folder / "link.md").unlink()
+            written = {"link.md"}
+    assert restat(root, old, written) is None
 
 
 def test_kinds_are_told_by_the_suffix_in_any_case():

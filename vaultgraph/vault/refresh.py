@@ -18,7 +18,7 @@ import polars as pl
 
 from vaultgraph.errors import FileError, MissingFileError, PathEscapeError, ProfileError
 from vaultgraph.files.root import VaultRoot
-from vaultgraph.files.stamps import Problem, Stamps, is_canvas, is_note, read_files, restat, scan
+from vaultgraph.files.stamps import Problem, Stamps, read_files, restat, scan
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.store import with_mtimes
@@ -153,7 +153,7 @@ def refresh(
     source = _Source(root, profile.reading, progress)
     fresh, parsed, problems = _read(source, _suspects(files, old, touched), known)
     clock.lap("read")
-    records, records_changed = _replace(known, fresh, set(files["path"].to_list()))
+    records, records_changed = _replace(known, fresh, files["path"])
     clock.lap("merge")
     if progress:
         progress("link", 0, 1)
@@ -242,8 +242,9 @@ def _inputs_hash(configuration: Mapping[str, str], stamps: Stamps) -> bytes:
 
 def _read_by_build(stamps: Stamps, profile: Profile) -> pl.DataFrame:
     """The stamps of files whose content is read: notes, and canvases where the profile says so."""
-    wanted = [is_note(path) or (profile.canvas and is_canvas(path)) for path in stamps.files["path"].to_list()]
-    return stamps.files.filter(pl.Series(wanted, dtype=pl.Boolean))
+    path = pl.col("path").str
+    is_read = path.contains(r"\.[mM][dD]\z")
+    return stamps.files.filter(is_read | path.contains(r"\.[cC][aA][nN][vV][aA][sS]\z") if profile.canvas else is_read)
 
 
 def _suspects(files: pl.DataFrame, old: State | None, touched: Collection[str]) -> pl.DataFrame:
@@ -253,7 +254,7 @@ def _suspects(files: pl.DataFrame, old: State | None, touched: Collection[str]) 
     return pl.concat(
         [
             files.join(old.trusted, on=files.columns, how="anti", maintain_order="left"),
-            files.join(old.trusted, on=files.columns, how="semi").filter(pl.col("path").is_in(list(touched))),
+            files.filter(pl.col("path").is_in(list(touched))).join(old.trusted, on=files.columns, how="semi"),
         ]
     ).sort("path")
 
@@ -282,7 +283,7 @@ def _read(
     source: _Source, suspects: pl.DataFrame, known: RecordTable | None
 ) -> tuple[RecordTable | None, int, list[Problem]]:
     """Parse those of ``suspects`` whose content differs from ``known``, in batches bounded by bytes."""
-    listing = known.listing if known else None
+    listing = known.listing.filter(pl.col("path").is_in(suspects["path"].implode())) if known else None
     hashes = {} if listing is None else dict(zip(listing["path"], listing["hash"], strict=True))
     paths, sizes = suspects["path"].to_list(), suspects["size_bytes"].to_list()
     parts: list[RecordTable] = []
@@ -339,15 +340,16 @@ def _batches(sizes: list[int]) -> list[tuple[int, int]]:
     return [*cuts, (first, len(sizes))] if sizes else []
 
 
-def _replace(known: RecordTable | None, fresh: RecordTable | None, present: set[str]) -> tuple[RecordTable, bool]:
+def _replace(known: RecordTable | None, fresh: RecordTable | None, present: pl.Series) -> tuple[RecordTable, bool]:
     """The records of the notes that are ``present``, with the ``fresh`` ones in place; and whether anything changed."""
     records = known or concat_records([])
-    gone = [path for path in records.listing["path"] if path not in present]
-    if gone:
-        records = without_paths(records, gone)
+    paths = records.listing["path"]
+    gone = paths.clear() if paths.equals(present) else paths.filter(~paths.is_in(present.implode()))
+    if len(gone):
+        records = without_paths(records, gone.to_list())
     if fresh is not None:
         records = merge_records(records, fresh) if records.listing.height else fresh
-    return records, known is None or bool(gone) or fresh is not None
+    return records, known is None or bool(len(gone)) or fresh is not None
 
 
 def _with(stamps: Stamps, problems: list[Problem]) -> Stamps:
