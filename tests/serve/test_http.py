@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -445,3 +446,21 @@ def test_a_manifest_can_ask_for_csv_files(process, sample):
     child.communicate(timeout=60)
     left = {path for path in Path(tempfile.gettempdir()).glob("vaultgraph-*") if path.is_dir()}
     assert not [path for path in folder & left if (path / fetched.rsplit("/", 1)[1]).exists()]
+
+
+def test_a_manifest_that_lies_in_the_vault_sets_no_token_and_one_that_is_named_does(process, sample):
+    (sample / "workspace_mcp.yaml").write_text("env_file: token.env\n")
+    (sample / "token.env").write_text(f"VAULTGRAPH_HTTP_TOKEN={TOKEN}\n")
+    assert "without a token" in process("--http", "127.0.0.1:0")[1]
+    named = str(sample / "workspace_mcp.yaml")
+    assert "with a bearer token" in process("--http", "127.0.0.1:0", "--mcp-config", named)[1]
+
+
+def test_every_test_that_the_threat_model_names_exists():
+    root = Path(__file__).parents[2]
+    named = set(re.findall(r"`(test_[a-z0-9_]+)`", (root / "docs/security.md").read_text()))
+    there = {
+        name for file in root.glob("tests/**/test_*.py") for name in re.findall(r"def (test_\w+)", file.read_text())
+    }
+    assert len(named) > 30
+    assert named <= there

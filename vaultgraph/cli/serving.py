@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from types import FrameType
 from typing import Final
 
@@ -34,8 +35,10 @@ def serve(options: ServeOptions) -> int:
     _log_to_stderr(options.log_level)
     since = time.perf_counter()
     gc.disable()  # imports make nothing but what stays: collecting between them costs a tenth of the start
+    # A manifest that merely lies in the vault may set variables, but not the token that guards the vault.
+    environment = os.environ if options.mcp_config else dict(os.environ)
     session, remarks = open_session(options)
-    door = None if options.http is None else _door(options.http)
+    door = None if options.http is None else _door(options.http, environment)
     if session.manifest.csv_server is not None:
         from vaultgraph.serve.http_files import open_csv_files  # noqa: PLC0415 -- few manifests ask for it
 
@@ -65,10 +68,10 @@ def serve(options: ServeOptions) -> int:
     return 0
 
 
-def _door(options: HttpOptions) -> tuple[socket.socket, Access]:
+def _door(options: HttpOptions, environment: Mapping[str, str]) -> tuple[socket.socket, Access]:
     """The listening socket and who may come in."""
     address = parse_address(options.address)
-    token = read_token(options.token_file, os.environ)
+    token = read_token(options.token_file, environment)
     check_reach(address, token)
     if not address.is_loopback:
         _say(f"vaultgraph: {address} is not encrypted; put a proxy with TLS in front of it (docs/http.md).")

@@ -80,20 +80,18 @@ class CsvFiles:
         """Write ``lines`` to a file; its address and size in bytes. None where it is larger than all that is kept."""
         name = f"{PREFIX}{secrets.token_hex(16)}.csv"
         path = self._folder / name
-        size = 0
+        size, is_whole = 0, False
         try:
             with path.open("xb") as target:
                 path.chmod(0o600)
                 for line in lines:
                     size += target.write(line.encode("utf-8", "backslashreplace"))
                     if size > MOST_BYTES:
-                        break
-        except BaseException:  # a query that is cancelled leaves no half of a table behind
-            path.unlink(missing_ok=True)
-            raise
-        if size > MOST_BYTES:
-            path.unlink()
-            return None
+                        return None
+            is_whole = True
+        finally:
+            if not is_whole:  # too large, cancelled or failed: no half of a table is left behind
+                path.unlink(missing_ok=True)
         with self._lock:
             self._kept[name] = _Kept(path, size, self._clock() + KEEP_S)
             self._forget()

@@ -16,6 +16,7 @@ from vaultgraph.files.read import MOST_LINES, TextPart, outline, read_text
 from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.serve.answers import Answer, text_answer
 from vaultgraph.serve.cells import counted, one_line
+from vaultgraph.serve.hidden import hidden_characters
 from vaultgraph.serve.lookup import find_file, find_folder
 from vaultgraph.serve.payload import ENVELOPE_BYTES, TextPages, fitting, reply_bytes, wire_bytes
 from vaultgraph.serve.session import Call
@@ -117,6 +118,8 @@ def _extent(part: TextPart, arguments: Mapping[str, Any]) -> str:
         text = f"lines {part.first_line}-{part.last_line} of {part.total_lines:,}"
     else:
         text = lines
+    if hidden := hidden_characters(part.text):
+        text = f"{text}; {hidden}"
     return text if part.is_utf8 else f"{text}; not UTF-8, odd bytes are shown as \ufffd"
 
 
@@ -137,7 +140,9 @@ def _first_part(root: VaultRoot, part: TextPart, arguments: Mapping[str, Any], r
         )
     shown = shown.rstrip("\n")
     last = part.first_line + shown.count("\n")
-    head = f"{one_line(part.path)}  (lines {part.first_line}-{last} of {part.total_lines:,})"
+    hidden = hidden_characters(shown)
+    extent = f"lines {part.first_line}-{last} of {part.total_lines:,}{'; ' if hidden else ''}{hidden}"
+    head = f"{one_line(part.path)}  ({extent})"
     more = [] if last >= part.last_line else [_next_part(part, arguments, last)]
     if not more and contents and last < part.total_lines:
         more = [_next_part(part, arguments, last)]
