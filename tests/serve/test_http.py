@@ -464,3 +464,39 @@ def test_every_test_that_the_threat_model_names_exists():
     }
     assert len(named) > 30
     assert named <= there
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_client_that_asks_is_told_how_the_first_build_goes_on_over_http(sample, mode):
+    gate, seen = threading.Event(), []
+
+    def slow_opener(progress):
+        progress("read", 40, 100)
+        gate.wait(60)
+        return open_vault(sample, None, build=False)
+
+    async def on_progress(progress, total, message):
+        seen.append((progress, total, message))
+        gate.set()
+
+    async def talk():
+        async with Client(server.url, mode=mode) as client:
+            result = await client.call_tool("cypher_query", {"query": "RETURN 1"}, progress_callback=on_progress)
+            return result.content[0].text
+
+    session = Session(VaultRoot.open(sample), slow_opener, name="slow", wait_s=60)
+    session.start()
+    server = HttpServer(session, listen(parse_address("127.0.0.1:0")), Access())
+    up = threading.Event()
+    thread = threading.Thread(target=server.run, args=(up.set,))
+    thread.start()
+    try:
+        assert up.wait(60)
+        assert anyio.run(talk) == "1\n1\n1 row · generation 1"
+    finally:
+        gate.set()
+        server.stop()
+        thread.join(60)
+        session.close()
+    assert seen
+    assert all(0 <= progress <= total == 100 for progress, total, _ in seen)
