@@ -304,3 +304,10 @@ def test_the_folder_of_skills_beside_a_manifest_is_taken(write):
 @pytest.mark.parametrize("text", ["a: [", "a: &x [*x]", "\t", "- a\n- b", "name: a\nname: b\n"])
 def test_text_that_is_no_mapping_of_yaml_is_refused_with_its_line(refused, text):
     assert refused(text)[0].isdigit()
+
+
+def test_a_query_may_say_its_instant_and_an_unfinished_one_is_refused(read, refused):
+    text = "tools: [{name: a, cypher: \"FOR VALID_TIME AS OF '2026-01-31' MATCH (n) RETURN n LIMIT $most\",\n"
+    text += "  parameters: {properties: {most: {type: integer}}}}]\n"
+    assert read(text).tools[0].cypher.startswith("FOR VALID_TIME")
+    assert "After FOR VALID_TIME comes" in refused("tools: [{name: a, cypher: FOR VALID_TIME RETURN 1}]")

@@ -74,7 +74,13 @@ def find_file(session: Session, text: str) -> tuple[VaultRoot, str, Written]:
             "graph_overview show what there is.",
             {"name": "file_path", "reason": "empty"},
         )
-    path, meant = file_called(root, lambda: _snapshot(session), text)
+    try:
+        path, meant = file_called(root, lambda: _snapshot(session), text)
+    except MissingFileError as missing:
+        if session.mode == "files" or session.is_built() or is_address(text):
+            raise
+        advice = "The graph is not built yet: until it is, a note is found by its path or file name only."
+        raise MissingFileError(f"{missing.message} {advice}", missing.data) from None
     return root, path, meant
 
 
@@ -120,7 +126,8 @@ def find_folder(root: VaultRoot, text: str) -> str:
             raise MissingFileError(f"{short(text)}: is a web address; only folders of the vault are listed.") from None
         name = written(text).name
         found = paths_called(root, name, folders=True) or paths_called(root, name)
-        return _only(found, text, "path", "folders") if found else text
+        kind = "folders" if all(root.is_folder(askable(path)) for path in found) else "files"
+        return _only(found, text, "path", kind) if found else text
 
 
 def _file_at(root: VaultRoot, path: str) -> str:
@@ -178,7 +185,7 @@ def _with_nearest(names: Names, missing: MissingFileError, name: str) -> Missing
     snapshot = names()
     known = names_of_notes(snapshot) if snapshot else {}
     close = difflib.get_close_matches(name.casefold().removesuffix(".md"), list(known), n=NEAREST, cutoff=0.7)
-    nearest = list(dict.fromkeys([*missing.data["nearest"], *(known[key] for key in close)]))[:NEAREST]
+    nearest = list(dict.fromkeys([*missing.data["nearest"], *(path for key in close for path in known[key])]))[:NEAREST]
     if not nearest:
         return missing
     return MissingFileError(

@@ -22,6 +22,7 @@ from vaultgraph.serve.parameters import check_arguments
 from vaultgraph.serve.payload import RESPONSE_SCHEMA
 from vaultgraph.serve.queries import answer_query
 from vaultgraph.serve.session import Call
+from vaultgraph.serve.valid_time import split_prefix
 
 CYPHER_KEYS: Final = ("name", "description", "parameters", "cypher")
 BUNDLED_KEYS: Final = ("bundled", "rename", "description", "hidden")
@@ -128,10 +129,14 @@ def read_query(entry: Entry) -> str:
 def _fault(query: str) -> QueryError | None:
     """Why a query cannot run, whatever its parameters are."""
     names, fault = parameters_in(query), None
+    try:
+        bare, _ = split_prefix(query)
+    except QueryError as error:
+        return error
     # What a parameter is for is not known here: null fits everywhere but in LIMIT and SKIP, where a number does.
     for value in (None, 1):
         try:
-            bind(parse(query), query, None, dict.fromkeys(names, value))
+            bind(parse(bare), bare, None, dict.fromkeys(names, value))
         except QueryError as error:
             fault = error
         else:

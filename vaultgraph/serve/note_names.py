@@ -55,15 +55,15 @@ def _notes_only(paths: pl.DataFrame, ids: set[int]) -> list[str]:
     return sorted(chosen["text"].to_list())
 
 
-def names_of_notes(snapshot: Snapshot) -> dict[str, str]:
-    """Every stem, title and alias of a note, folded, with the path of a note called so."""
+def names_of_notes(snapshot: Snapshot) -> dict[str, list[str]]:
+    """Every stem, id, title and alias of a note, folded, with the paths of the notes called so."""
     graph = snapshot.graph
     paths = _strings(graph.node_columns.get("path"), graph, with_lists=False)
     notes = paths.filter(pl.col("text").str.to_lowercase().str.ends_with(".md"))
     by_id = dict(notes.select("id", "text").iter_rows())
-    names: dict[str, str] = {}
-    for key in ("stem", "title", "aliases"):
+    names: dict[str, list[str]] = {}
+    for key in ("stem", "id", "title", "aliases"):
         for node, text in _strings(graph.node_columns.get(key), graph).iter_rows():
             if node in by_id:
-                names.setdefault(text.casefold(), by_id[node])
+                names.setdefault(text.casefold(), []).append(by_id[node])
     return names
