@@ -13,7 +13,7 @@ serve: $(VENV)/.serve
 	@exec $(BIN)/vaultgraph --vault "$(VAULT)" $(ARGS)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
