@@ -211,6 +211,13 @@ def test_a_saved_graph_is_served_without_its_vault(serve, saved):
     assert "fresh" in served.text("ping")
 
 
+def test_a_vaults_cache_is_called_like_the_vault(serve, write):
+    folder = write(NOTES)
+    with open_vault(folder):
+        pass
+    assert serve(graph=folder / ".kglite/graph.kgl").session.name == folder.name
+
+
 def test_file_tools_of_a_saved_graph_read_the_folder_that_is_named(serve, saved):
     path, folder = saved
     served = serve(graph=path, source_root=folder)

@@ -76,7 +76,7 @@ def open_session(options: ServeOptions) -> tuple[Session, tuple[str, ...]]:
     if manifest.env_file:
         for name, value in read_env(manifest.env_file).items():
             os.environ.setdefault(name, value)
-    name = options.name or manifest.name or (place.stem if mode == "graph" else root.name)
+    name = options.name or manifest.name or (_graph_name(place) if mode == "graph" else root.name)
     session = Session(
         root,
         _opener(options, place),
@@ -123,6 +123,11 @@ def _value(text: str) -> str:
     if len(text) > 1 and text[0] in "\"'" and (end := text.find(text[0], 1)) > 0:
         return text[1:end]
     return text.split(" #", 1)[0].strip()
+
+
+def _graph_name(path: Path) -> str:
+    """The file's own name; of a vault's cache, the vault's."""
+    return path.parent.parent.name if (path.parent.name, path.name) == (".kglite", "graph.kgl") else path.stem
 
 
 def _check_graph(path: Path) -> None:

@@ -157,7 +157,7 @@ class Session:
         except SettingsError as error:
             raise FileError(
                 f"The vault folder {self.root.path} is gone: deleted, moved or not mounted. Put it back, or restart "
-                "the server with another --vault."
+                "the server with another folder."
             ) from error
         return self.root
 
