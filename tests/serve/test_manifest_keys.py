@@ -267,7 +267,7 @@ def test_a_found_manifest_is_believed_less_than_a_named_one(read, write):
     assert all("counts only in one named with --mcp-config" in remark for remark in found.remarks)
     with pytest.raises(ProfileError, match="needs `trust"):
         read("trust: {allow_embedder: true}\nextensions: {embedder: {factory: 'os:system'}}", is_named=False)
-    for text in ("skills: ..", "extensions: {csv_http_server: {dir: /tmp}}"):
+    for text in ("skills: ..", "extensions: {csv_http_server: {dir: ../out}}"):
         with pytest.raises(ProfileError, match="leads out of the manifest's folder"):
             read(text, is_named=False)
     with pytest.raises(ProfileError, match="leads out of the manifest's folder"):
