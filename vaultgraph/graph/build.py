@@ -111,9 +111,13 @@ def _with_file(frame: pl.DataFrame, catalogue: Catalogue) -> pl.DataFrame:
 
 def _by_file(values: pl.Series, catalogue: Catalogue) -> pl.Series:
     """Values of the records' notes by file row of the catalogue, null for files that are not read."""
-    notes = np.flatnonzero(catalogue.row_of_note >= 0)
+    rows = catalogue.row_of_note
+    blank = catalogue.files.height - len(values)
+    if blank >= 0 and np.array_equal(rows, np.arange(len(values))):
+        return values.extend_constant(None, blank) if blank else values
+    notes = np.flatnonzero(rows >= 0)
     positions = np.full(catalogue.files.height, len(values), dtype=np.int64)
-    positions[catalogue.row_of_note[notes]] = notes
+    positions[rows[notes]] = notes
     return values.extend_constant(None, 1).gather(positions)
 
 

@@ -53,8 +53,9 @@ class LinkRows:
     def towards(self, *destinations: Destination) -> pl.DataFrame:
         """The rows that lead to one of ``destinations``."""
         rows = self.rows if Destination.NOTE in destinations else self.elsewhere
-        found = np.isin(rows["destination"].to_numpy(), [d.value for d in destinations])
-        return rows.filter(pl.Series(found))
+        wanted = np.zeros(len(Destination), dtype=np.bool_)
+        wanted[[destination.value for destination in destinations]] = True
+        return rows.filter(pl.Series(wanted[rows["destination"].to_numpy()]))
 
 
 def link_rows(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame, profile: Profile) -> LinkRows:
