@@ -26,8 +26,8 @@ then fetch_images([path]).""",
 MATCH, OPTIONAL MATCH, WHERE, WITH, RETURN [DISTINCT], ORDER BY … [DESC], SKIP or OFFSET, LIMIT, UNWIND list AS x,
 UNION [ALL], CALL procedure(…) YIELD …, CALL (n) { MATCH (n)-->(m) RETURN m ORDER BY m.title LIMIT 3 }: a query for each
 row, which sees the variables it names (CALL (*) all of them); OPTIONAL CALL keeps rows without an answer.
-EXPLAIN before a query shows its plan, PROFILE runs it and shows rows and milliseconds of each operator. FORMAT CSV after
-it answers CSV. One statement at a time. Read-only: CREATE, SET, DELETE and MERGE are refused; notes change by editing
+EXPLAIN before a query shows its plan, PROFILE runs it and shows rows and milliseconds of each operator. FORMAT CSV
+after it answers CSV. One statement at a time. Read-only: CREATE, SET, DELETE and MERGE are refused; notes change by editing
 their files.""",
     "patterns": """\
 (n:Label {key: value}) · (n:A|B) · (n:A&!B) · (n:%) any label · -[r:TYPE]-> <-[:A|B]- -[:!A]- -[r]-
@@ -42,7 +42,8 @@ STARTS WITH, ENDS WITH, CONTAINS · =~ 'regex' matches the whole text; (?i) igno
 A comparison with null is null, which WHERE drops. list[0], list[-1], list[1..3], map.key, map['key'], n['key']""",
     "expressions": """\
 CASE WHEN c THEN a ELSE b END · CASE x WHEN 1 THEN … END · [x IN list WHERE p | e] · any/all/none/single(x IN list
-WHERE p) · reduce(acc = 0, x IN list | acc + x) · [(n)-->(m) | m.title] · n {.title, .path, .*, key: value} · $parameter""",
+WHERE p) · reduce(acc = 0, x IN list | acc + x) · [(n)-->(m) | m.title] · n {.title, .path, .*, key: value} ·
+$parameter""",
     "values": """\
 STRING, INTEGER, FLOAT, BOOLEAN, LIST, MAP, DATE, LOCAL DATETIME, ZONED DATETIME, LOCAL TIME, ZONED TIME, DURATION,
 NODE, RELATIONSHIP, PATH, NULL. Notes' datetimes with an offset are kept in UTC. A property may hold another type in
@@ -56,8 +57,8 @@ CALL vault.orphans() YIELD path, title: notes nothing links to. CALL vault.unres
 CALL db.labels(), db.relationshipTypes(), db.propertyKeys(), db.indexes(), db.schema.nodeTypeProperties(),
 db.schema.relTypeProperties(), dbms.functions(), dbms.procedures(); SHOW PROCEDURES lists them with signatures.
 CALL algo.pagerank({labels: 'Note', types: 'LINKS_TO'}) YIELD node, score: of a part of the graph; algo.betweenness(…),
-algo.closeness(…), algo.communities(…), algo.components(…), algo.coreness(…), algo.degree(…), algo.triangles(…) likewise;
-algo.shortestPaths({source: n, target: m}) YIELD node, distance, path.
+algo.closeness(…), algo.communities(…), algo.components(…), algo.coreness(…), algo.degree(…), algo.triangles(…)
+likewise; algo.shortestPaths({source: n, target: m}) YIELD node, distance, path.
 Always with YIELD when more clauses follow.""",
     "examples": """\
 Backlinks: MATCH (n:Note)-[r:LINKS_TO]->(m {path: 'A.md'}) RETURN n.path, r.line
