@@ -122,9 +122,7 @@ def test_known_variables_are_used_again(text):
     assert bound(text)
 
 
-@pytest.mark.parametrize(
-    "pattern", ["(n)-->(m)", "(n)-[r]->()", "(m)--(n)", "exists((n)-->(m))", "NOT (n)-->(m)"]
-)
+@pytest.mark.parametrize("pattern", ["(n)-->(m)", "(n)-[r]->()", "(m)--(n)", "exists((n)-->(m))", "NOT (n)-->(m)"])
 def test_a_bare_pattern_defines_nothing(pattern):
     assert "EXISTS { … }" in refusal(f"MATCH (n) WHERE {pattern} RETURN n").reason
 
