@@ -17,7 +17,6 @@ import hashlib
 import json
 import os
 import random
-import resource
 import signal
 import sys
 import tempfile
@@ -281,6 +280,14 @@ def check_files(damages: int, lies: int, opens: int, chance: random.Random) -> C
     return seen
 
 
+def own_peak_mb() -> float:
+    """The most memory this process ever held; 0 where the system does not say. (What `getrusage` gives begins with the
+    peak of the process that started this one.)"""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:")), 0.0)
+
+
 def main() -> int:
     """See the module."""
     parser = argparse.ArgumentParser(description="Break the cache in every way there is.")
@@ -296,7 +303,7 @@ def main() -> int:
     print(json.dumps(seen, indent=1), flush=True)
     found = check_files(options.damages, options.lies, options.opens, chance)
     print(json.dumps(found, indent=1))
-    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak_mb = own_peak_mb()
     print(f"{time.perf_counter() - begin:.0f} s, peak {peak_mb:.0f} MB")
     is_wrong = any(count for text, count in (seen + found).items() if text.startswith("WRONG")) or peak_mb > 600
     return 1 if is_wrong else 0

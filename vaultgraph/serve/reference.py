@@ -27,8 +27,8 @@ MATCH, OPTIONAL MATCH, WHERE, WITH, RETURN [DISTINCT], ORDER BY … [DESC], SKIP
 UNION [ALL], CALL procedure(…) YIELD …, CALL (n) { MATCH (n)-->(m) RETURN m ORDER BY m.title LIMIT 3 }: a query for each
 row, which sees the variables it names (CALL (*) all of them); OPTIONAL CALL keeps rows without an answer.
 EXPLAIN before a query shows its plan, PROFILE runs it and shows rows and milliseconds of each operator. FORMAT CSV
-after it answers CSV. One statement at a time. Read-only: CREATE, SET, DELETE and MERGE are refused; notes change by editing
-their files.""",
+after it answers CSV. One statement at a time. Read-only: CREATE, SET, DELETE and MERGE are refused; notes change by
+editing their files.""",
     "patterns": """\
 (n:Label {key: value}) · (n:A|B) · (n:A&!B) · (n:%) any label · -[r:TYPE]-> <-[:A|B]- -[:!A]- -[r]-
 Several hops -[:T*1..3]-> or -[:T]->{1,3}, -[:T]->+ · p = (a)-->(b) names a path · shortestPath((a)-[*..5]->(b))
