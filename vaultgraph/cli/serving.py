@@ -48,11 +48,12 @@ def serve(options: ServeOptions) -> int:
     _say(_first_line(session, options))
     for remark in remarks:
         _say(f"vaultgraph: {remark}")
-    session.start(announcing(_say, since))
+    is_person = door is None and sys.stdin.isatty()  # who is shown more than one line
+    session.start(None if is_person else announcing(_say, since))
     if door is not None:
         _serve_http(session, door)
         _leave(session, 0)
-    if sys.stdin.isatty():
+    if is_person:
         from vaultgraph.cli.welcome import welcome  # noqa: PLC0415 -- only for a person at a terminal
 
         welcome(session, options.name)

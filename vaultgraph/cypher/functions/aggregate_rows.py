@@ -154,10 +154,9 @@ def _average(grouped: _Grouped) -> BoundColumn:
     sums = _sums(grouped)
     if sums is not None:
         return _known(sums / np.maximum(sizes, 1), sizes > 0)
-    totals = column_values(_sum_rows(grouped, exact=False))
     # row loop: one step a group
-    pairs = zip(totals, sizes.tolist(), strict=True)
-    return from_values([divide(total, float(size)) if size else None for total, size in pairs])
+    pairs = zip(_totals(grouped, _added), sizes.tolist(), strict=True)
+    return from_values([None if total is None else _divided(total, size) for total, size in pairs])
 
 
 def _known(values: npt.NDArray[np.float64], known: npt.NDArray[np.bool_]) -> BoundColumn:
@@ -216,15 +215,28 @@ def _float_sums(numbers: npt.NDArray[np.float64], grouped: _Grouped) -> npt.NDAr
     return np.bincount(grouped.groups, weights=numbers, minlength=grouped.count).astype(np.float64)
 
 
-def _sum_rows(grouped: _Grouped, *, exact: bool = True) -> BoundColumn:
-    """Sums of mixed numbers or of durations; not ``exact``: integers are added as floats, which cannot overflow."""
+def _sum_rows(grouped: _Grouped) -> BoundColumn:
+    """Sums of mixed numbers or of durations."""
+    return from_values([0 if total is None else total for total in _totals(grouped, add)])
+
+
+def _totals(grouped: _Grouped, plus: Callable[[object, object], object]) -> list[object]:
+    """The values of each group added up one by one, None where there are none."""
     _refuse_others(grouped)
     totals: list[object] = [None] * grouped.count
     # row loop: cells differ in type; as many as there are values
     for group, value in zip(grouped.groups.tolist(), column_values(grouped.column), strict=True):
-        part = float(value) if not exact and is_number(value) else value
-        totals[group] = part if totals[group] is None else add(totals[group], part)
-    return from_values([0 if total is None else total for total in totals])
+        totals[group] = value if totals[group] is None else plus(totals[group], value)
+    return totals
+
+
+def _added(left: object, right: object) -> object:
+    """A sum on the way to an average: of integers without a bound, so that it cannot overflow."""
+    return left + right if is_number(left) and is_number(right) else add(left, right)
+
+
+def _divided(total: object, size: int) -> object:
+    return float(total) / size if is_number(total) else divide(total, float(size))
 
 
 def _refuse_others(grouped: _Grouped, *also: type) -> None:
