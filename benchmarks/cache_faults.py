@@ -25,6 +25,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from library_run import peak_mb
+
 from vaultgraph.durable import remove_leftovers
 from vaultgraph.errors import CorruptKglError, KglError, VaultgraphError
 from vaultgraph.kgl.reader import open_kgl
@@ -280,14 +282,6 @@ def check_files(damages: int, lies: int, opens: int, chance: random.Random) -> C
     return seen
 
 
-def own_peak_mb() -> float:
-    """The most memory this process ever held; 0 where the system does not say. (What `getrusage` gives begins with the
-    peak of the process that started this one.)"""
-    status = Path("/proc/self/status")
-    lines = status.read_text().splitlines() if status.exists() else []
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:")), 0.0)
-
-
 def main() -> int:
     """See the module."""
     parser = argparse.ArgumentParser(description="Break the cache in every way there is.")
@@ -303,9 +297,9 @@ def main() -> int:
     print(json.dumps(seen, indent=1), flush=True)
     found = check_files(options.damages, options.lies, options.opens, chance)
     print(json.dumps(found, indent=1))
-    peak_mb = own_peak_mb()
-    print(f"{time.perf_counter() - begin:.0f} s, peak {peak_mb:.0f} MB")
-    is_wrong = any(count for text, count in (seen + found).items() if text.startswith("WRONG")) or peak_mb > 600
+    peak = peak_mb()
+    print(f"{time.perf_counter() - begin:.0f} s, peak {peak:.0f} MB")
+    is_wrong = any(count for text, count in (seen + found).items() if text.startswith("WRONG")) or peak > 600
     return 1 if is_wrong else 0
 
 

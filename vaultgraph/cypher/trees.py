@@ -107,20 +107,20 @@ def is_harmless(tree: Expression) -> bool:
     """Whether evaluating the predicate never fails, whatever the values: it may run for rows that nobody asked for."""
     match tree:
         case Comparison(first, rest):
-            return all(_is_plain(side) for side in (first, *(other for _, other in rest)))
+            return all(is_plain(side) for side in (first, *(other for _, other in rest)))
         case Binary("AND" | "OR", left, right):
             return is_harmless(left) and is_harmless(right)
         case Binary("STARTS WITH" | "ENDS WITH" | "CONTAINS", left, right):
-            return _is_plain(left) and _is_plain(right)
+            return is_plain(left) and is_plain(right)
         case Unary("NOT", operand):
             return is_harmless(operand)
         case IsNull(operand):
-            return _is_plain(operand)
+            return is_plain(operand)
         case _:
             return False
 
 
-def _is_plain(tree: Expression) -> bool:
+def is_plain(tree: Expression) -> bool:
     """A value that is only read."""
     match tree:
         case Variable() | Literal() | Parameter():

@@ -149,6 +149,13 @@ class Entry:
         """A list of names, each once, in order; nothing written is an empty one."""
         return tuple(dict.fromkeys(item.name() for item in self.items()))
 
+    def text_within(self, most_chars: int) -> str:
+        """A string that is not empty, of at most ``most_chars`` characters."""
+        value = self.text()
+        if len(value) > most_chars:
+            self.refuse(f"has {len(value):,} characters; at most {most_chars:,} are read.")
+        return value
+
     def boolean(self) -> bool:
         """``true`` or ``false``."""
         if self._kind != "a boolean":

@@ -16,7 +16,6 @@ import polars as pl
 from polars.exceptions import PanicException
 
 from vaultgraph.cypher.budget import budget_for
-from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.result import Result
 from vaultgraph.errors import CorruptKglError, KglError, ProfileError, VaultgraphError
 from vaultgraph.files.stamps import ALIASES, FILE_PROBLEMS, STAMPS, Stamps
@@ -30,7 +29,7 @@ from vaultgraph.vault.guidance_files import Guided
 from vaultgraph.vault.refresh import Refreshed, State
 from vaultgraph.vault.report import report_of
 from vaultgraph.vault.snapshot import Report, Snapshot
-from vaultgraph.vault.tables import procedure_tables
+from vaultgraph.vault.tables import run_on
 
 RETRY_S: Final = 5.0  # a file that could not be read is tried again so much later, or when it changes again
 
@@ -98,12 +97,7 @@ class GraphFile:
             KglError: nothing could be read yet.
         """
         snapshot = self.current()
-        tables = procedure_tables(snapshot.records, snapshot.problems, snapshot.profile)
-        budget = budget_for(timeout_ms, cancelled)
-        result = run_query(
-            snapshot.graph, text, parameters, budget=budget, schema=snapshot.schema, tables=tables, plans=snapshot.plans
-        )
-        return result, snapshot
+        return run_on(snapshot, text, parameters, budget_for(timeout_ms, cancelled)), snapshot
 
     def rebuild(self) -> Report:
         """Read the file again, changed or not.

@@ -65,7 +65,7 @@ def _bundled(entry: Entry) -> BundledTool:
     tool = BundledTool(
         bundled=stated["bundled"].text(),
         rename=tool_name(stated["rename"]) if "rename" in stated else None,
-        description=_described(stated["description"]) if "description" in stated else None,
+        description=stated["description"].text_within(MOST_DESCRIPTION_CHARS) if "description" in stated else None,
         is_hidden="hidden" in stated and stated["hidden"].boolean(),
         entry=stated["bundled"],
     )
@@ -82,7 +82,9 @@ def _cypher(entry: Entry) -> CypherTool:
     query = read_query(stated["cypher"])
     return CypherTool(
         name=tool_name(stated["name"]),
-        description=_described(stated["description"]) if "description" in stated else "A query of this server's own.",
+        description=stated["description"].text_within(MOST_DESCRIPTION_CHARS)
+        if "description" in stated
+        else "A query of this server's own.",
         parameters=_parameters(entry, stated.get("parameters"), parameters_in(query)),
         cypher=query,
         entry=stated["name"],
@@ -101,22 +103,13 @@ def tool_name(entry: Entry) -> str:
     return name
 
 
-def _described(entry: Entry) -> str:
-    text = entry.text()
-    if len(text) > MOST_DESCRIPTION_CHARS:
-        entry.refuse(f"has {len(text):,} characters; at most {MOST_DESCRIPTION_CHARS:,} are read.")
-    return text
-
-
 def read_query(entry: Entry) -> str:
     """A query that only reads and can be run.
 
     Raises:
         ProfileError: it writes, or is not right; the message has line and column within the query.
     """
-    query = entry.text()
-    if len(query) > MOST_STATEMENT_CHARS:
-        entry.refuse(f"has {len(query):,} characters; at most {MOST_STATEMENT_CHARS:,} are read.")
+    query = entry.text_within(MOST_STATEMENT_CHARS)
     if (word := writing_word_in(query)) is not None:
         entry.refuse(f"must only read: it holds {word}.")
     if (error := _fault(query)) is not None:

@@ -87,8 +87,8 @@ def read_manifest(path: Path, shown: str, data: bytes, mode: Mode, *, is_named: 
     return Manifest(
         path=path,
         name=_short(stated["name"]) if "name" in stated else None,
-        instructions=_long(stated["instructions"]) if "instructions" in stated else None,
-        overview_prefix=_long(prefix) if prefix else None,
+        instructions=stated["instructions"].text_within(MOST_TEXT_CHARS) if "instructions" in stated else None,
+        overview_prefix=prefix.text_within(MOST_TEXT_CHARS) if prefix else None,
         source_roots=roots,
         env_file=env_file,
         tools=tools,
@@ -118,13 +118,6 @@ def _short(entry: Entry) -> str:
     if len(name) > MOST_NAME_CHARS:
         entry.refuse(f"has {len(name)} characters; at most {MOST_NAME_CHARS} are read.")
     return name
-
-
-def _long(entry: Entry) -> str:
-    text = entry.text()
-    if len(text) > MOST_TEXT_CHARS:
-        entry.refuse(f"has {len(text):,} characters; at most {MOST_TEXT_CHARS:,} are read.")
-    return text
 
 
 def _read_trust(reading: Reading, entry: Entry | None) -> None:

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 from vaultgraph.cypher.budget import budget_for
 from vaultgraph.cypher.plan_cache import PlanCache
-from vaultgraph.cypher.query import run_query
 from vaultgraph.errors import ParameterError, QuerySyntaxError
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.schema import Schema
 from vaultgraph.graph.valid_time import graph_at
 from vaultgraph.serve.session import Session
-from vaultgraph.vault.tables import procedure_tables
+from vaultgraph.vault.tables import run_on
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -131,15 +130,7 @@ def run_at(
     view = _store(session).view(snapshot, day)
     odd = f"warning: {view.undated:,} ends of validity are no dates and count as open"
     now = view.snapshot
-    result = run_query(
-        now.graph,
-        text,
-        parameters,
-        budget=budget_for(timeout_ms, cancelled),
-        schema=now.schema,
-        tables=procedure_tables(now.records, now.problems, now.profile),
-        plans=now.plans,
-    )
+    result = run_on(now, text, parameters, budget_for(timeout_ms, cancelled))
     return result, now, (told, odd) if view.undated else (told,)
 
 

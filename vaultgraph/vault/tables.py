@@ -1,15 +1,38 @@
 """The tables that belong to a vault beside its graph: problems, headings, and links as they are written.
 
 Handed to the query engine for the procedures of these names; a table is made only when a query calls its procedure. The
-same for a snapshot and for what is stored in a cache file.
+same for a snapshot, on which `run_on` runs a query, and for what is stored in a cache file.
 """
+
+from collections.abc import Mapping
 
 import polars as pl
 
+from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.procedure_rows import INDEXES
 from vaultgraph.cypher.procedures import Tables
+from vaultgraph.cypher.query import run_query
+from vaultgraph.cypher.result import Result
 from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.settings import Profile
+from vaultgraph.vault.snapshot import Snapshot
+
+
+def run_on(snapshot: Snapshot, text: str, parameters: Mapping[str, object], budget: Budget) -> Result:
+    """A query on one snapshot, with its names, tables and kept plans.
+
+    Raises:
+        QueryError: the query is wrong, over its budget, or cancelled.
+    """
+    return run_query(
+        snapshot.graph,
+        text,
+        parameters,
+        budget=budget,
+        schema=snapshot.schema,
+        tables=procedure_tables(snapshot.records, snapshot.problems, snapshot.profile),
+        plans=snapshot.plans,
+    )
 
 
 def procedure_tables(records: RecordTable, problems: pl.DataFrame, profile: Profile | None = None) -> Tables:

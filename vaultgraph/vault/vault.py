@@ -16,7 +16,6 @@ from typing import Final, Self
 import polars as pl
 
 from vaultgraph.cypher.budget import Budget, budget_for
-from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.result import Result
 from vaultgraph.errors import BuildError, CorruptKglError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
@@ -34,7 +33,7 @@ from vaultgraph.vault.refresh import Progress, State, preload, refresh
 from vaultgraph.vault.report import snapshot_of
 from vaultgraph.vault.snapshot import Origin, Report, Snapshot
 from vaultgraph.vault.stamp_file import save_stamps, stamp_path
-from vaultgraph.vault.tables import procedure_tables
+from vaultgraph.vault.tables import run_on
 from vaultgraph.vault.watch import Watcher, WatchMode
 
 BUSY_S: Final = 5.0  # while another server writes the cache, it is tried again so often
@@ -196,11 +195,7 @@ class Vault:
 
     def _run(self, text: str, parameters: Mapping[str, object], budget: Budget) -> tuple[Result, Snapshot]:
         snapshot = self.current()
-        tables = procedure_tables(snapshot.records, snapshot.problems, snapshot.profile)
-        result = run_query(
-            snapshot.graph, text, parameters, budget=budget, schema=snapshot.schema, tables=tables, plans=snapshot.plans
-        )
-        return result, snapshot
+        return run_on(snapshot, text, parameters, budget), snapshot
 
     def refresh(self) -> Report:
         """Look at the whole folder now, take in what changed, and say what was found.

@@ -13,7 +13,7 @@ from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.estimate import chosen_tables
 from vaultgraph.cypher.execute.bindings import Bindings, NodeColumn, ValueColumn
 from vaultgraph.cypher.execute.context import Context
-from vaultgraph.cypher.execute.expand import hops_from, node_ids, relationship_ids
+from vaultgraph.cypher.execute.expand import hop_counts, hops_from, node_ids, relationship_ids
 from vaultgraph.cypher.execute.fetch import take_rows
 from vaultgraph.cypher.execute.project import filter_bindings
 from vaultgraph.cypher.execute.scan import label_mask
@@ -44,13 +44,9 @@ def degrees_of(graph: Graph, ids: Ids, plan: Degree, budget: Budget) -> Ids:
     if plan.labels is not None:
         positions, neighbours, _ = hops_from(tables, direction, ids, budget)
         return np.bincount(positions[label_mask(graph, neighbours, plan.labels)], minlength=len(ids))
-    counts = np.zeros(len(ids), dtype=np.int64)
-    for table in tables:
-        if direction != "in":
-            counts += table.outgoing.degrees(ids)
-        if direction != "out":
-            counts += table.incoming.degrees(ids)
-        if direction == "both":
+    counts = hop_counts(tables, direction, ids)
+    if direction == "both":
+        for table in tables:
             loops = np.sort(table.sources[table.sources == table.targets].astype(np.int64))
             counts -= np.searchsorted(loops, ids, side="right") - np.searchsorted(loops, ids, side="left")
     return counts

@@ -28,8 +28,8 @@ from vaultgraph.cypher.operators import (
     Unwind,
 )
 from vaultgraph.cypher.plans import columns_of, transform
-from vaultgraph.cypher.syntax import Expression, Literal, Parameter, Property, Variable
-from vaultgraph.cypher.trees import can_substitute, is_stable, substitute, variables_of
+from vaultgraph.cypher.syntax import Expression
+from vaultgraph.cypher.trees import can_substitute, is_plain, is_stable, substitute, variables_of
 
 
 def push_filters(plan: Plan, _statistics: Statistics) -> Plan:
@@ -90,16 +90,6 @@ def _through_items(below: Project | Extend, predicate: Expression) -> Plan:
 
 
 def _through(below: Project | Extend | Aggregate, predicate: Expression, values: dict[str, Expression]) -> Plan:
-    if not all(_is_cheap(value) for value in values.values()) or not can_substitute(predicate, values):
+    if not all(is_plain(value) for value in values.values()) or not can_substitute(predicate, values):
         return Filter(below, predicate)
     return replace(below, input=_sink(below.input, substitute(predicate, values)))
-
-
-def _is_cheap(expression: Expression) -> bool:
-    match expression:
-        case Variable() | Literal() | Parameter():
-            return True
-        case Property(subject):
-            return isinstance(subject, Variable)
-        case _:
-            return False
