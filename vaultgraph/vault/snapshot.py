@@ -62,7 +62,8 @@ class Snapshot:
     """One generation.
 
     ``guidance``: the skills and recipes the vault carries, None where it has no files of either.
-    ``stale`` is None while the snapshot is what the folder says, else "since <UTC time>: <reason>".
+    ``stale`` is None while the snapshot is what the folder says, else "since <UTC time>: <reason>". ``is_watched`` False:
+    edits are not followed, so that it is what the folder said at ``built_at`` or when it was last refreshed.
     """
 
     generation: int
@@ -75,6 +76,7 @@ class Snapshot:
     report: Report
     built_at: datetime
     stale: str | None = None
+    is_watched: bool = True
     plans: PlanCache = field(default_factory=PlanCache)
 
     @property

@@ -340,7 +340,8 @@ class Vault:
         if current and current.stale is None and is_same:
             return current
         generation = current.generation + 1 if current else 1
-        self._snapshot = snapshot_of(generation, done, origin, self._cache.remark if self._cache else None)
+        made = snapshot_of(generation, done, origin, self._cache.remark if self._cache else None)
+        self._snapshot = replace(made, is_watched=self._watch != "off")
         return self._snapshot
 
     def _forget_cached(self, fault: str) -> None:
