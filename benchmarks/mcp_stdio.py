@@ -41,7 +41,7 @@ class Reply:
 class Server:
     """A running server.
 
-    ``spawned`` is the clock just before it was started, ``initialize_ms`` the time up to the handshake's reply.
+    ``spawned`` is the clock just before it was started, ``hello`` the handshake's reply, ``initialize_ms`` the time to it.
     """
 
     def __init__(self, command: list[str], timeout_s: float = 60.0) -> None:
@@ -59,7 +59,7 @@ class Server:
             raise SideError(f"{command[0]} does not start: {error.strerror}") from error
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
         try:
-            self.request("initialize", hello)
+            self.hello = self.request("initialize", hello)
             self.initialize_ms = self.since_spawn_ms()
             self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         except SideError:
