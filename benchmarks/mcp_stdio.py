@@ -41,7 +41,7 @@ class Reply:
 class Server:
     """A running server.
 
-    ``spawned`` is the clock just before it was started, ``hello`` the handshake's reply, ``initialize_ms`` the time to it.
+    ``spawned`` is the clock just before it was started, ``hello`` the handshake's reply, ``initialize_ms`` its time.
     """
 
     def __init__(self, command: list[str], timeout_s: float = 60.0) -> None:
