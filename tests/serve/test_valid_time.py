@@ -6,7 +6,7 @@ import pytest
 
 from vaultgraph.errors import ParameterError, QuerySyntaxError
 from vaultgraph.serve.manifest import Manifest
-from vaultgraph.serve.valid_time import day_of, split_prefix
+from vaultgraph.vault.valid_time import day_of, split_prefix
 
 JOBS = "MATCH (j:Job) RETURN j.title AS job ORDER BY job"
 VAULT = {

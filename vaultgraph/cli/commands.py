@@ -13,15 +13,11 @@ import click
 
 from vaultgraph.cli.progress import progress_bar
 from vaultgraph.cli.tables import print_rows
-from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.result import Result
 from vaultgraph.cypher.tokens import split_tokens
-from vaultgraph.graph.schema import schema_of
-from vaultgraph.graph.store import load
 from vaultgraph.serve.cells import counted
 from vaultgraph.serve.problems import problem_summary, severity_counts
 from vaultgraph.serve.report import report_data, report_text
-from vaultgraph.vault.tables import procedure_tables
 from vaultgraph.vault.vault import Vault, open_vault
 
 
@@ -78,10 +74,12 @@ def run_status(vault: str, cache: str) -> int:
     return 0
 
 
-def run_query_command(vault: str, text: str, shape: str | None, params: Sequence[str], cache: str) -> int:
-    """One query on a folder or a `.kgl` file; warnings go to stderr."""
+def run_query_command(
+    vault: str, text: str, shape: str | None, params: Sequence[str], cache: str, valid_at: str | None = None
+) -> int:
+    """One query on a folder or a `.kgl` file, with ``valid_at`` as of a day; warnings go to stderr."""
     parameters = dict(parse_parameter(text) for text in params)
-    result = _query(vault, text, parameters, cache)
+    result = _query(vault, text, parameters, cache, valid_at)
     for warning in (*result.warnings, *_unused(text, parameters)):
         click.echo(f"warning: {warning}", err=True)
     print_rows(result.columns, result.rows, shape or ("csv" if result.csv else "table"), sys.stdout)
@@ -122,13 +120,13 @@ def _opened(vault: str, cache: str | None) -> Vault:
         return open_vault(vault, cache, progress=progress)
 
 
-def _query(vault: str, text: str, parameters: dict[str, object], cache: str) -> Result:
+def _query(vault: str, text: str, parameters: dict[str, object], cache: str, valid_at: str | None) -> Result:
     path = Path(vault)
     if path.suffix == ".kgl" and path.exists() and not path.is_dir():
-        stored = load(path)
-        tables = procedure_tables(stored.records, stored.problems)
-        return run_query(stored.graph, text, parameters, schema=schema_of(stored.graph), tables=tables)
+        from vaultgraph.serve.graph_file import GraphFile  # noqa: PLC0415 -- few queries are about one
+
+        return GraphFile(path).query(text, parameters, valid_at=valid_at)
     with progress_bar() as progress:
         opened = open_vault(vault, cache_choice(cache), progress=progress)
     with opened:
-        return opened.run(text, parameters)[0]
+        return opened.run(text, parameters, valid_at=valid_at)[0]

@@ -170,17 +170,26 @@ def status(context: click.Context, vault: str, cache: str) -> None:
 @click.argument("text", metavar="CYPHER")
 @click.option("--format", "shape", type=click.Choice(["table", "json", "csv"]), default=None, help="Default: table.")
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A $parameter; the value is JSON or text.")
+@click.option(
+    "--valid-at", metavar="DAY|today|all", help="Leave out what did not hold then, where the vault declares it."
+)
 @_VAULT_CACHE
 @click.pass_context
 def query(
-    context: click.Context, vault: str, text: str, shape: str | None, params: tuple[str, ...], cache: str
+    context: click.Context,
+    vault: str,
+    text: str,
+    shape: str | None,
+    params: tuple[str, ...],
+    valid_at: str | None,
+    cache: str,
 ) -> None:
     """Run one Cypher query on a vault, or on a .kgl file."""
     from vaultgraph.cli.commands import run_query_command  # noqa: PLC0415 -- loads the engine
 
     if not all(map(_is_text, (text, *params))):
         raise click.UsageError("The query or a --param is not valid UTF-8.")
-    context.exit(run_query_command(vault, text, shape, params, cache))
+    context.exit(run_query_command(vault, text, shape, params, cache, valid_at))
 
 
 add_vault_commands(cli)

@@ -134,7 +134,7 @@ class _Known:
             if not self._session.is_built():
                 return None
             query = "UNWIND range(1, 5000) AS number RETURN number, 'a row of a long answer' AS text"
-            self._session.vault().run("RETURN 1", {})
+            self._session.vault().current()
         except VaultgraphError:
             return None
         long = dispatch(self._session, self._name_of("cypher_query"), {"query": query})

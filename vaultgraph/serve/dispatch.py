@@ -6,18 +6,20 @@ line.
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from threading import Event
 from typing import Any, Final
 
 from polars.exceptions import PanicException
 
-from vaultgraph.errors import CorruptKglError, UnknownOperationError, VaultgraphError
+from vaultgraph.errors import UnknownOperationError, VaultgraphError
 from vaultgraph.serve import surface
 from vaultgraph.serve.answers import Answer, text_answer
 from vaultgraph.serve.operations import Operation
 from vaultgraph.serve.parameters import check_arguments, nearest
 from vaultgraph.serve.payload import fitting
 from vaultgraph.serve.session import Call, Session, StillBuilding
+from vaultgraph.vault.tables import despite_damage
 
 ERROR_BYTES: Final = 4096
 
@@ -31,11 +33,7 @@ def dispatch(session: Session, name: str, arguments: Mapping[str, Any], cancelle
         given = dict(arguments)
         if not operation.checks_itself:
             given = check_arguments(operation.parameters, arguments, operation.name)
-        call = Call(session, given, cancelled or Event())
-        try:
-            return operation.run(call)
-        except CorruptKglError:
-            return operation.run(call)  # the cache file was damaged since it was opened: the vault builds anew
+        return despite_damage(partial(operation.run, Call(session, given, cancelled or Event())))
     except StillBuilding as waiting:
         return text_answer(waiting.text)
     except VaultgraphError as error:

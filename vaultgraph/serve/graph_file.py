@@ -15,7 +15,7 @@ from typing import Final
 import polars as pl
 from polars.exceptions import PanicException
 
-from vaultgraph.cypher.budget import budget_for
+from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.result import Result
 from vaultgraph.errors import CorruptKglError, KglError, ProfileError, VaultgraphError
 from vaultgraph.files.stamps import ALIASES, FILE_PROBLEMS, STAMPS, Stamps
@@ -29,7 +29,7 @@ from vaultgraph.vault.guidance_files import Guided
 from vaultgraph.vault.refresh import Refreshed, State
 from vaultgraph.vault.report import report_of
 from vaultgraph.vault.snapshot import Report, Snapshot
-from vaultgraph.vault.tables import run_on
+from vaultgraph.vault.valid_time import ViewStore, run_as_of
 
 RETRY_S: Final = 5.0  # a file that could not be read is tried again so much later, or when it changes again
 
@@ -82,22 +82,15 @@ class GraphFile:
                     raise
                 return self._snapshot
 
-    def run(
-        self,
-        text: str,
-        parameters: Mapping[str, object],
-        *,
-        timeout_ms: int | None = None,
-        cancelled: threading.Event | None = None,
-    ) -> tuple[Result, Snapshot]:
-        """Run a query with a deadline; also answers the snapshot it ran on.
+    def query(self, text: str, parameters: Mapping[str, object], *, valid_at: str | None = None) -> Result:
+        """Run a query, with ``valid_at`` as of a day.
 
         Raises:
-            QueryError: the query is wrong, over its deadline, or cancelled.
+            QueryError: the query is wrong, or needs more than its budget.
+            ParameterError: ``valid_at`` is no day, or nothing declares valid time.
             KglError: nothing could be read yet.
         """
-        snapshot = self.current()
-        return run_on(snapshot, text, parameters, budget_for(timeout_ms, cancelled)), snapshot
+        return run_as_of(self.current(), ViewStore(), text, parameters, Budget(), valid_at=valid_at).result
 
     def rebuild(self) -> Report:
         """Read the file again, changed or not.

@@ -22,7 +22,7 @@ from vaultgraph.serve.parameters import check_arguments
 from vaultgraph.serve.payload import RESPONSE_SCHEMA
 from vaultgraph.serve.queries import answer_query
 from vaultgraph.serve.session import Call
-from vaultgraph.serve.valid_time import split_prefix
+from vaultgraph.vault.valid_time import split_prefix
 
 CYPHER_KEYS: Final = ("name", "description", "parameters", "cypher")
 BUNDLED_KEYS: Final = ("bundled", "rename", "description", "hidden")

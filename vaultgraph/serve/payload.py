@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 from vaultgraph.errors import ParameterError
 from vaultgraph.serve.answers import Answer, TextPart, text_answer
 from vaultgraph.serve.cells import compact_json, csv_cell, json_cell, text_cell
+from vaultgraph.serve.marks import Marks
 from vaultgraph.serve.results import Keep
 from vaultgraph.serve.rows import Rows
 
@@ -67,13 +68,21 @@ def wire_bytes(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RowPages:
-    """A table to be read in parts; an offset is a row number from 0. ``notes`` follow the rows of every part."""
+    """A table to be read in parts; an offset is a row number from 0. ``notes`` follow the rows of every part.
+
+    ``marks`` are of the time the query was asked: a later part says the same.
+    """
 
     columns: tuple[str, ...]
     rows: Rows
     format: Format
-    generation: int
+    marks: Marks
     notes: tuple[str, ...] = ()
+
+    @property
+    def generation(self) -> int:
+        """Of the graph that the rows refer to."""
+        return self.marks.generation
 
     @property
     def size_bytes(self) -> int:
@@ -82,7 +91,7 @@ class RowPages:
 
     def fits(self, most_bytes: int) -> bool:
         """Whether all rows fit into one answer, uncut."""
-        return self._lines(0, most_bytes - ENVELOPE_BYTES - sum(map(wire_bytes, self.notes)), None)[1]
+        return self._lines(0, self._room(most_bytes), None)[1]
 
     def csv_lines(self) -> Iterator[str]:
         """The whole table as CSV, line by line with line ends."""
@@ -97,7 +106,7 @@ class RowPages:
                 f"`offset` must be a row from 0 to {max(0, len(self.rows) - 1)}, not {offset}.",
                 {"name": "offset", "reason": "outside"},
             )
-        room = most_bytes - ENVELOPE_BYTES - sum(map(wire_bytes, self.notes))
+        room = self._room(most_bytes)
         lines, is_whole = self._lines(offset, room, None)
         has_cuts = False
         if not is_whole:
@@ -113,6 +122,10 @@ class RowPages:
             if self.format == "json"
             else self._printed(lines, notes)
         )
+
+    def _room(self, most_bytes: int) -> int:
+        """What is left for rows."""
+        return most_bytes - ENVELOPE_BYTES - sum(map(wire_bytes, (*self.notes, *self.marks.stale_lines)))
 
     def _most_chars(self, offset: int, room: int) -> int:
         """Where to cut cells: an equal share of the room, never so little that a cell says nothing."""
@@ -159,10 +172,10 @@ class RowPages:
             notes.append(f'{left:,} more {_rows(left)}: expand_response(result_id="{result_id}", offset={stop})')
         elif left:
             notes.append(f"{left:,} more {_rows(left)}, too many to keep: ask again with SKIP {stop}, or for less.")
-        return [*notes, *self.notes]
+        return [*notes, *self.notes, *self.marks.stale_lines]
 
     def _last(self) -> str:
-        return f"{len(self.rows):,} {_rows(len(self.rows))} · generation {self.generation}"
+        return f"{len(self.rows):,} {_rows(len(self.rows))} · {self.marks.line}"
 
     def _printed(self, lines: list[str], notes: Sequence[str]) -> Answer:
         if self.format == "text":
@@ -175,7 +188,7 @@ class RowPages:
             "columns": list(self.columns),
             "rows": [json.loads(line) for line in lines],
             "row_count": len(self.rows),
-            "generation": self.generation,
+            **self.marks.data,
         }
         if offset:
             data["offset"] = offset

@@ -9,8 +9,10 @@ from typing import Any, Final, cast
 
 from vaultgraph import __version__
 from vaultgraph.serve.answers import Answer, text_answer
+from vaultgraph.serve.asking import ask, asked_snapshot
 from vaultgraph.serve.cells import counted
 from vaultgraph.serve.guidance_skills import eager_texts, guidance_lines
+from vaultgraph.serve.marks import marks_of
 from vaultgraph.serve.overview import freshness, overview_text
 from vaultgraph.serve.overview_detail import connections_text, types_text
 from vaultgraph.serve.payload import Format, RowPages, TextPages, fitting, reply_bytes, wire_bytes
@@ -19,7 +21,6 @@ from vaultgraph.serve.reference import reference_text
 from vaultgraph.serve.report import report_text
 from vaultgraph.serve.rows import ResultRows
 from vaultgraph.serve.session import Call
-from vaultgraph.serve.valid_time import run_at
 from vaultgraph.vault.snapshot import Snapshot
 
 DEADLINE_MS: Final = 180_000
@@ -53,18 +54,17 @@ def answer_query(
     Raises:
         QueryError: it is wrong, over its deadline, or cancelled.
     """
-    result, snapshot, valid_time = run_at(
-        call.session, query, parameters, timeout_ms=timeout_ms, cancelled=call.cancelled, valid_at=valid_at
-    )
-    notes = [f"warning: {warning}" for warning in result.warnings] + [*valid_time, *_stale(snapshot)]
-    shape: Format = wanted or ("csv" if result.csv else "text")
-    pages = RowPages(result.columns, ResultRows(result), shape, snapshot.generation, tuple(notes))
+    asked = ask(call.session, query, parameters, timeout_ms=timeout_ms, cancelled=call.cancelled, valid_at=valid_at)
+    notes = [f"warning: {warning}" for warning in asked.warnings]
+    shape: Format = wanted or ("csv" if asked.result.csv else "text")
+    pages = RowPages(asked.result.columns, ResultRows(asked.result), shape, asked.marks, tuple(notes))
     most_bytes = reply_bytes(call.arguments)
     if shape == "csv" and call.session.csv_files is not None and not pages.fits(most_bytes):
         written = call.session.csv_files.publish(pages.csv_lines())
         if written is not None:
             address, size = written
             text = f"FORMAT CSV: {counted(len(pages.rows), 'row')} ({size:,} bytes) for 10 minutes at {address}"
+            notes += [*asked.marks.stale_lines, asked.marks.line]
             return text_answer("\n".join([text, f"Fetch with: curl -sS {address}", *notes]))
     return call.session.results.answer(pages, most_bytes)
 
@@ -78,10 +78,11 @@ def graph_overview(call: Call) -> Answer:
         parts.append(reference_text(None if cypher is True else cypher))
     wants_graph = any(arguments.get(name) for name in ("types", "connections", "problems"))
     if wants_graph or not parts:
-        snapshot = call.session.vault().current()
+        snapshot, asked = asked_snapshot(call.session)
         parts += _details(snapshot, arguments) or _overview(call, snapshot)
         if wants_graph:
-            parts += _stale(snapshot)
+            marks = marks_of(snapshot, asked)
+            parts.append("\n".join([*marks.stale_lines, marks.line]))
     return call.session.results.answer(TextPages("\n\n".join(parts)), reply_bytes(arguments))
 
 
@@ -138,7 +139,3 @@ def _details(snapshot: Snapshot, arguments: dict[str, Any]) -> list[str]:
         lines = [f"Problems: {problem_summary(snapshot.problems)}", *problem_lines(snapshot.problems)]
         parts.append("\n".join(lines))
     return parts
-
-
-def _stale(snapshot: Snapshot) -> list[str]:
-    return [f"stale {snapshot.stale}"] if snapshot.stale else []

@@ -13,13 +13,13 @@ from typing import Any, Final, Protocol, cast
 from vaultgraph.errors import CorruptKglError, ParameterError, QueryError, VaultgraphError
 from vaultgraph.profile.parameter_values import Issue, bind_values
 from vaultgraph.serve.answers import Answer, TextPart
+from vaultgraph.serve.asking import ask
 from vaultgraph.serve.cells import compact_json, one_line
 from vaultgraph.serve.guidance import MOST_DESCRIPTION_CHARS, Guides, ServedRecipe, guides_of
 from vaultgraph.serve.parameters import check_arguments, nearest
 from vaultgraph.serve.payload import RESPONSE_SCHEMA, RowPages, reply_bytes, wire_bytes
 from vaultgraph.serve.rows import ResultRows
 from vaultgraph.serve.session import Call, Session, StillBuilding
-from vaultgraph.serve.valid_time import run_at
 
 MOST_ROWS: Final = 200
 DEADLINE_MS: Final = 180_000
@@ -241,11 +241,10 @@ def _run(
     bound, issues = bind_values(one.parameters, variables)
     if issues:
         raise _invalid(place, issues)
-    result, snapshot, valid_time = run_at(
-        call.session, one.cypher, bound, timeout_ms=DEADLINE_MS, cancelled=call.cancelled, valid_at=valid_at
-    )
-    if snapshot.stale:
-        raise _stale(snapshot.stale)
+    asked = ask(call.session, one.cypher, bound, timeout_ms=DEADLINE_MS, cancelled=call.cancelled, valid_at=valid_at)
+    result = asked.result
+    if asked.marks.stale:
+        raise _stale(asked.marks.stale)
     if len(result) > MOST_ROWS:
         message = (
             f"The query found {len(result):,} rows, and a recipe answers {MOST_ROWS} at most. Narrow its variables, or "
@@ -255,11 +254,13 @@ def _run(
     extra = {"cypher": one.cypher, "parameters": bound} if has_cypher else {}
     # Everything is sent as structure and as text, so that the rows have half of the room, and what stands around them.
     room = (most_bytes - 2 * wire_bytes(compact_json({**place, **extra}))) // 2
-    pages = RowPages(result.columns, ResultRows(result), "json", snapshot.generation)
+    pages = RowPages(result.columns, ResultRows(result), "json", asked.marks)
     rows = dict(call.session.results.answer(pages, max(room, LEAST_ROOM)).structured or {})
-    generation = rows.pop("generation")
-    rows["diagnostics"] = {"warnings": list(result.warnings), **({"notes": list(valid_time)} if valid_time else {})}
-    return _structured({**place, **extra, "result": rows, "generation": generation})
+    marks = asked.marks.data
+    rows = {name: value for name, value in rows.items() if name not in marks}
+    rows["diagnostics"] = {"warnings": list(asked.warnings)}
+    del marks["stale"]  # a stale graph is refused
+    return _structured({**place, **extra, "result": rows, **marks})
 
 
 def _invalid(place: dict[str, Any], issues: list[Issue]) -> _RefusedError:

@@ -16,7 +16,6 @@ from vaultgraph.serve.manifest import Manifest, Mode
 from vaultgraph.serve.results import ResultStore
 
 if TYPE_CHECKING:  # the graph's libraries are imported by the building thread, while the transport is being imported
-    from vaultgraph.cypher.result import Result
     from vaultgraph.serve.http_files import CsvFiles
     from vaultgraph.vault.snapshot import Report, Snapshot
 
@@ -33,15 +32,6 @@ class Source(Protocol):
     def latest(self) -> "Snapshot | None": ...
 
     def current(self) -> "Snapshot": ...
-
-    def run(
-        self,
-        text: str,
-        parameters: Mapping[str, object],
-        *,
-        timeout_ms: int | None = None,
-        cancelled: threading.Event | None = None,
-    ) -> tuple["Result", "Snapshot"]: ...
 
     def rebuild(self) -> "Report": ...
 

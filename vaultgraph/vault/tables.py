@@ -4,7 +4,8 @@ Handed to the query engine for the procedures of these names; a table is made on
 same for a snapshot, on which `run_on` runs a query, and for what is stored in a cache file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import polars as pl
 
@@ -13,9 +14,24 @@ from vaultgraph.cypher.procedure_rows import INDEXES
 from vaultgraph.cypher.procedures import Tables
 from vaultgraph.cypher.query import run_query
 from vaultgraph.cypher.result import Result
+from vaultgraph.errors import CorruptKglError
 from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.settings import Profile
 from vaultgraph.vault.snapshot import Snapshot
+
+Answered = TypeVar("Answered")
+
+
+def despite_damage(work: Callable[[], Answered]) -> Answered:
+    """What ``work`` gives, tried again where a cache file was damaged since it was opened: the vault then builds anew.
+
+    Bodies are read from the file only when they are asked for, so that no earlier look finds this. Stands once at each
+    door, the library's and the server's; ``work`` takes the current snapshot itself.
+    """
+    try:
+        return work()
+    except CorruptKglError:
+        return work()
 
 
 def run_on(snapshot: Snapshot, text: str, parameters: Mapping[str, object], budget: Budget) -> Result:

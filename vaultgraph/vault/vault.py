@@ -15,7 +15,7 @@ from typing import Final, Self
 
 import polars as pl
 
-from vaultgraph.cypher.budget import Budget, budget_for
+from vaultgraph.cypher.budget import budget_for
 from vaultgraph.cypher.result import Result
 from vaultgraph.errors import BuildError, CorruptKglError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
@@ -33,7 +33,8 @@ from vaultgraph.vault.refresh import Progress, State, preload, refresh
 from vaultgraph.vault.report import snapshot_of
 from vaultgraph.vault.snapshot import Origin, Report, Snapshot
 from vaultgraph.vault.stamp_file import save_stamps, stamp_path
-from vaultgraph.vault.tables import run_on
+from vaultgraph.vault.tables import despite_damage
+from vaultgraph.vault.valid_time import ViewStore, run_as_of
 from vaultgraph.vault.watch import Watcher, WatchMode
 
 BUSY_S: Final = 5.0  # while another server writes the cache, it is tried again so often
@@ -88,6 +89,7 @@ class Vault:
         self._saving = threading.Lock()  # taken before the other
         self._state: State | None = None
         self._snapshot: Snapshot | None = None
+        self._views = ViewStore()
         self._touched: set[str] = set()  # written paths that no successful refresh has taken in yet
         self._is_refreshing = False
         self._unsaved = False  # the graph differs from the cache file
@@ -165,13 +167,16 @@ class Vault:
         finally:
             self._lock.release()
 
-    def query(self, text: str, **params: object) -> Result:
+    def query(self, text: str, /, *, valid_at: str | None = None, **params: object) -> Result:
         """Run a Cypher query on the current snapshot; ``params`` are its $parameters.
+
+        ``valid_at``: "today" or an ISO date leaves out what did not hold then, where the vault declares valid time.
 
         Raises:
             QueryError: the query is wrong, or needs more than its budget.
+            ParameterError: ``valid_at`` is no day, or nothing declares valid time.
         """
-        return self.run(text, params)[0]
+        return self.run(text, params, valid_at=valid_at)[0]
 
     def run(
         self,
@@ -180,22 +185,21 @@ class Vault:
         *,
         timeout_ms: int | None = None,
         cancelled: threading.Event | None = None,
+        valid_at: str | None = None,
     ) -> tuple[Result, Snapshot]:
         """Run a query with a deadline; also answers the snapshot it ran on.
 
         Raises:
             QueryError: the query is wrong, over its deadline, or cancelled.
+            ParameterError: as of `query`.
         """
         budget = budget_for(timeout_ms, cancelled)
-        try:
-            return self._run(text, parameters, budget)
-        except CorruptKglError:
-            # Bodies are read from the cache file when they are asked for: it was damaged since it was opened.
-            return self._run(text, parameters, budget)
 
-    def _run(self, text: str, parameters: Mapping[str, object], budget: Budget) -> tuple[Result, Snapshot]:
-        snapshot = self.current()
-        return run_on(snapshot, text, parameters, budget), snapshot
+        def work() -> tuple[Result, Snapshot]:
+            found = run_as_of(self.current(), self._views, text, parameters, budget, valid_at=valid_at)
+            return found.result, found.snapshot
+
+        return despite_damage(work)
 
     def refresh(self) -> Report:
         """Look at the whole folder now, take in what changed, and say what was found.

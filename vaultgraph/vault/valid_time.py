@@ -1,33 +1,33 @@
-"""Queries as of a day: which day a call means, the graph of that day, and what the answer says of it.
+"""Queries as of a day: which day a call means, and the graph of that day.
 
-Between the operations that run queries and the vault. The last few graphs are kept, by generation and day; where a
-vault declares no valid time nothing here costs anything.
+Between whoever asks (the library's door, the server's operations) and one snapshot. The last few graphs are kept, by
+generation and day; where a vault declares no valid time nothing here costs anything.
 """
 
 import re
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import date
-from threading import Event, Lock
+from threading import Lock
 from typing import TYPE_CHECKING, Final, cast
 
-from vaultgraph.cypher.budget import budget_for
 from vaultgraph.cypher.plan_cache import PlanCache
 from vaultgraph.errors import ParameterError, QuerySyntaxError
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.schema import Schema
 from vaultgraph.graph.valid_time import graph_at
-from vaultgraph.serve.session import Session
 from vaultgraph.vault.tables import run_on
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from vaultgraph.cypher.budget import Budget
     from vaultgraph.cypher.result import Result
     from vaultgraph.vault.snapshot import Snapshot
 
 KEPT: Final = 4
 ALL: Final = "all"
+TODAY: Final = "today"
 _FOR: Final = re.compile(r"\s*(?:(?:EXPLAIN|PROFILE)\s+)?(FOR\s+VALID_TIME\b)", re.IGNORECASE)
 _INSTANT: Final = re.compile(
     r"\s+(?:(?P<all>ALL)\b|AS\s+OF\s+(?P<date>date\s*\(\s*)?(?P<mark>['\"])(?P<day>[^'\"\n]*)(?P=mark)(?(date)\s*\)))",
@@ -90,17 +90,31 @@ class _SchemaOfDay(Schema):
         return self._whole.relationship_property_keys(type_name)
 
 
-def run_at(
-    session: Session,
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """A result and what it was asked of: ``snapshot`` is the one of the day.
+
+    ``valid_at``: an ISO date or "all"; None where nothing declares valid time. ``undated``: as of View.
+    """
+
+    result: "Result"
+    snapshot: "Snapshot"
+    valid_at: str | None
+    undated: int = 0
+
+
+def run_as_of(
+    snapshot: "Snapshot",
+    views: ViewStore,
     query: str,
     parameters: "Mapping[str, object]",
+    budget: "Budget",
     *,
-    timeout_ms: int,
-    cancelled: Event,
     valid_at: str | None = None,
+    default: str = ALL,
     today: date | None = None,
-) -> "tuple[Result, Snapshot, tuple[str, ...]]":
-    """Run a query as of the day that its prefix, ``valid_at`` or the operator says, and tell in lines which it was.
+) -> AsOf:
+    """Run a query on ``snapshot`` as of the day that its prefix, else ``valid_at``, else ``default`` says.
 
     Raises:
         ParameterError: ``valid_at`` is no day, differs from the prefix, or nothing declares valid time.
@@ -112,32 +126,19 @@ def run_at(
             f"`valid_at` says {valid_at[:40]} and the query FOR VALID_TIME {prefix}: leave one of them out.",
             {"name": "valid_at", "reason": "conflict"},
         )
-    vault = session.vault()
     asked = prefix or valid_at
-    snapshot = vault.current()
     is_declared = bool(snapshot.profile.valid_time)
-    day = day_of(asked or session.manifest.valid_time or "today", today or date.today())
+    day = day_of(asked or default, today or date.today())
     if not is_declared and asked is not None and day is not None:
         raise ParameterError(
             "Nothing here says from when to when it holds. A vault declares it under `valid_time:` in "
             ".kglite/vaultgraph.yaml; without that there is no `valid_at` but all.",
             {"name": "valid_at", "reason": "undeclared"},
         )
-    told = f"valid time: {ALL if day is None else day.isoformat()}"
     if day is None or not is_declared:
-        result, snapshot = vault.run(text, parameters, timeout_ms=timeout_ms, cancelled=cancelled)
-        return result, snapshot, (told,) if is_declared else ()
-    view = _store(session).view(snapshot, day)
-    odd = f"warning: {view.undated:,} ends of validity are no dates and count as open"
-    now = view.snapshot
-    result = run_on(now, text, parameters, budget_for(timeout_ms, cancelled))
-    return result, now, (told, odd) if view.undated else (told,)
-
-
-def _store(session: Session) -> ViewStore:
-    if session.views is None:
-        session.views = ViewStore()
-    return cast("ViewStore", session.views)
+        return AsOf(run_on(snapshot, text, parameters, budget), snapshot, ALL if is_declared else None)
+    view = views.view(snapshot, day)
+    return AsOf(run_on(view.snapshot, text, parameters, budget), view.snapshot, day.isoformat(), view.undated)
 
 
 def day_of(instant: str, today: date) -> date | None:
@@ -149,7 +150,7 @@ def day_of(instant: str, today: date) -> date | None:
     said = instant.strip().casefold()
     if said == ALL:
         return None
-    if said == "today":
+    if said == TODAY:
         return today
     try:
         return date.fromisoformat(said)
