@@ -22,30 +22,51 @@ CHILD_OF: Final = "CHILD_OF"
 @dataclass(frozen=True, slots=True)
 class Shared:
     """``nodes``: (label, key, title) sorted by label and key. ``mentions``: distinct (file, label, key, type) with the
-    first line and property. ``nested``: (label, key, parent) of tags, distinct."""
+    first line and property. ``nested``: (label, key, parent) of tags, distinct, in any order. ``used``: how often each
+    spelling is written, (label, key, spelling, uses), in any order."""
 
     nodes: pl.DataFrame
     mentions: pl.DataFrame
     nested: pl.DataFrame
+    used: pl.DataFrame
 
 
 def shared_nodes(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile) -> Shared:
     """Tags and hubs of a vault; ``tags`` and ``properties`` are record rows with ``file`` in place of ``note``."""
-    spelled = _tag_mentions(tags, profile)
-    hubs = [_hub_mentions(properties, key, profile) for key in sorted(profile.hubs)]
-    mentions = pl.concat([spelled, *hubs])
-    used = mentions.group_by("label", "key", "spelling").len("uses").with_columns(is_parent=pl.lit(False))
+    written = written_mentions(tags, properties, profile)
+    return shared_of(uses_of(written), written, profile)
+
+
+def written_mentions(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile) -> pl.DataFrame:
+    """A row for each tag and each value of a hub as written: file, line, label, key, spelling, type, property."""
+    return pl.concat(
+        [_tag_mentions(tags, profile), *(_hub_mentions(properties, key, profile) for key in sorted(profile.hubs))]
+    )
+
+
+def uses_of(written: pl.DataFrame) -> pl.DataFrame:
+    """`Shared.used` of written mentions."""
+    return written.group_by("label", "key", "spelling").len("uses")
+
+
+def distinct_mentions(written: pl.DataFrame) -> pl.DataFrame:
+    """`Shared.mentions` of written mentions."""
+    return written.group_by("file", "label", "key", "type").agg(
+        pl.col("line").min(), pl.col("property").first(ignore_nulls=True)
+    )
+
+
+def shared_of(used: pl.DataFrame, written: pl.DataFrame, profile: Profile) -> Shared:
+    """The nodes of the spellings ``used``, and the mentions ``written``, which may be those of some notes only."""
+    spelled = used.with_columns(is_parent=pl.lit(False))
     nested, parents = _nesting(used.filter(pl.col("label").is_in(tag_like_labels(profile))))
-    every = pl.concat([used, parents.select(used.columns)])
+    every = pl.concat([spelled, parents.select(spelled.columns)])
     nodes = (
         every.sort("label", "key", "is_parent", "uses", "spelling", descending=[False, False, False, True, False])
         .unique(["label", "key"], keep="first", maintain_order=True)
         .select("label", "key", title="spelling")
     )
-    distinct = mentions.group_by("file", "label", "key", "type").agg(
-        pl.col("line").min(), pl.col("property").first(ignore_nulls=True)
-    )
-    return Shared(nodes=nodes, mentions=distinct, nested=nested)
+    return Shared(nodes=nodes, mentions=distinct_mentions(written), nested=nested, used=used)
 
 
 def tag_like_labels(profile: Profile) -> list[str]:
