@@ -6,6 +6,7 @@ own module.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -23,6 +24,7 @@ from vaultgraph.graph.derived import NOTHING, Notes, derived_of
 from vaultgraph.graph.derived_relationships import with_pieces
 from vaultgraph.graph.folders import CONTAINS, Folders, folders_of
 from vaultgraph.graph.graph import Graph
+from vaultgraph.graph.ground import Ground
 from vaultgraph.graph.labels import specific_labels
 from vaultgraph.graph.links import Destination, LinkRows, link_relationships, link_rows
 from vaultgraph.graph.nodes import Numbering, built_in_segments, ids_of_notes, image_texts, number_nodes
@@ -51,9 +53,7 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
     """
     catalogue = catalogue_of(records, stamps, profile)
     paths, titles = catalogue.files["path"], _by_file(records.notes["title"], catalogue)
-    tables = {
-        name: _with_file(frame, catalogue) for name, frame in records.tables().items() if name not in _NOT_BY_FILE
-    }
+    tables = {name: with_file(frame, catalogue) for name, frame in records.tables().items() if name not in _NOT_BY_FILE}
     properties = tables["properties"]
     labels = specific_labels(properties, catalogue, profile)
     called = _called(properties, titles, catalogue, profile)
@@ -63,7 +63,7 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
     folders = folders_of(catalogue)
     shared = shared_nodes(tables["tags"], properties, profile)
     numbering = number_nodes(catalogue, labels, links, shared, folders, profile)
-    stated, wrong = _stated(properties, labels, paths, profile)
+    stated, wrong = stated_properties(properties, labels, paths, profile)
     about = Notes(labels, _ids(properties, catalogue), titles, stated)
     derived, linked, written = NOTHING, links, links
     if relations is not None:
@@ -74,8 +74,9 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
         wrong.append(unused_rules(profile.reading.structure, derived.made))
     columns = [
         property_segments(stated.with_columns(node=numbering.of_file.gather(stated["file"])), numbering.groups),
-        built_in_segments(numbering, catalogue, about.ids, titles, _by_file(records.notes["body"], catalogue)),
-        _text_segment(image_texts(links, titles, numbering.of_file, numbering.of_key)),
+        built_in_segments(numbering, catalogue, about.ids, titles),
+        _bodies(records.notes["body"], catalogue, numbering),
+        text_segment(image_texts(links, titles, numbering.of_file, numbering.of_key)),
         derived.segments,
     ]
     relationships = [*_relationships(linked, folders, shared, numbering, profile), *derived.relationships]
@@ -98,10 +99,14 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
         stamps.problems,
     ]
     counts = wording.link_counts(written, catalogue, folders) | {"missing_anchors": anchors.height}
-    return Built(graph=graph, problems=wording.collected(found), counts=counts)
+    ground = Ground(
+        catalogue, called, labels, about.ids, folders, replace(shared, mentions=shared.mentions.clear()),
+        links.elsewhere, numbering,
+    )  # fmt: skip
+    return Built(graph=graph, problems=wording.collected(found), counts=counts, ground=ground)
 
 
-def _with_file(frame: pl.DataFrame, catalogue: Catalogue) -> pl.DataFrame:
+def with_file(frame: pl.DataFrame, catalogue: Catalogue) -> pl.DataFrame:
     """Record rows with ``file`` (row in the catalogue) in place of ``note``; rows of skipped notes are dropped."""
     files = catalogue.row_of_note[frame["note"].to_numpy()]
     columns = [column for column in frame.iter_columns() if column.name != "note"]
@@ -134,7 +139,7 @@ def _ids(properties: pl.DataFrame, catalogue: Catalogue) -> pl.Series:
     return ids_of_notes(catalogue, stated)
 
 
-def _stated(
+def stated_properties(
     properties: pl.DataFrame, labels: pl.Series, paths: pl.Series, profile: Profile
 ) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
     """Frontmatter as long rows, converted and under the keys it has in the graph; and the problems of making them."""
@@ -149,7 +154,13 @@ def _stated(
     return rows, found
 
 
-def _text_segment(texts: pl.DataFrame) -> dict[str, list[Segment]]:
+def _bodies(bodies: pl.Series, catalogue: Catalogue, numbering: Numbering) -> dict[str, list[Segment]]:
+    """``body`` over all notes, in node order."""
+    ordered = _by_file(bodies, catalogue).gather(numbering.notes)
+    return {"body": [Segment(0, ordered)]} if len(ordered) else {}
+
+
+def text_segment(texts: pl.DataFrame) -> dict[str, list[Segment]]:
     """``Image.text`` over the range of images that have one."""
     if not texts.height:
         return {}
@@ -169,7 +180,7 @@ def _relationships(
 ) -> list[pl.DataFrame]:
     """Every relationship of the graph, as families of rows for relationship_tables."""
     linked = link_relationships(links, numbering.of_file, numbering.of_key, profile)
-    return [*linked, _held(folders, numbering, profile), *_shared(shared, numbering)]
+    return [*linked, _held(folders, numbering, profile), *shared_relationships(shared, numbering)]
 
 
 def _held(folders: Folders, numbering: Numbering, profile: Profile) -> pl.DataFrame:
@@ -194,7 +205,7 @@ def _held(folders: Folders, numbering: Numbering, profile: Profile) -> pl.DataFr
     )
 
 
-def _shared(shared: Shared, numbering: Numbering) -> list[pl.DataFrame]:
+def shared_relationships(shared: Shared, numbering: Numbering) -> list[pl.DataFrame]:
     """Mentions of shared nodes, and the nesting of tags."""
     keys = numbering.of_key.select("space", "key", "id")
     spaced = shared.mentions.with_columns(space=pl.format("shared/{}", "label"))

@@ -151,9 +151,9 @@ def ids_of_notes(catalogue: Catalogue, stated: pl.DataFrame) -> pl.Series:
 
 
 def built_in_segments(
-    numbering: Numbering, catalogue: Catalogue, ids: pl.Series, titles: pl.Series, bodies: pl.Series
+    numbering: Numbering, catalogue: Catalogue, ids: pl.Series, titles: pl.Series
 ) -> dict[str, list[Segment]]:
-    """Segments of the properties every node, note or file has; ``ids``, ``titles``, ``bodies`` by file row of notes."""
+    """Segments of the properties every node, note or file has, but bodies; ``ids``, ``titles`` by file row of notes."""
     notes, media, named = numbering.notes, numbering.media, numbering.named
     rows = pl.Series(notes)
     about = catalogue.notes[rows]
@@ -169,7 +169,6 @@ def built_in_segments(
         "concept_id": [Segment(0, note_ids)],
         "stem": [Segment(0, about["stem"])],
         "folder": [Segment(0, about["folder"])],
-        "body": [Segment(0, bodies.gather(rows))],
         "size_bytes": [Segment(0, _joined(about["size_bytes"], media["size_bytes"]))],
         "mime": [Segment(after, media["mime"])],
     }

@@ -1,0 +1,29 @@
+"""The ground of a graph: what building found out about all notes, kept for graph/patch.
+
+An edit of some notes is taken in by finding out again what those notes state, on the same ground, in place of building
+the graph anew. Nothing in it is shown to anyone, and none of it is stored in a file.
+"""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from vaultgraph.graph.catalogue import Catalogue
+from vaultgraph.graph.folders import Folders
+from vaultgraph.graph.nodes import Numbering
+from vaultgraph.graph.shared import Shared
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """``called``: as in resolve. ``labels`` and ``ids``: String by file row of the notes. ``shared``: without its
+    mentions. ``elsewhere``: the link rows that do not lead to a note, as in ``LinkRows``."""
+
+    catalogue: Catalogue
+    called: pl.DataFrame
+    labels: pl.Series
+    ids: pl.Series
+    folders: Folders
+    shared: Shared
+    elsewhere: pl.DataFrame
+    numbering: Numbering
