@@ -1,12 +1,15 @@
 """The operations on a real vault, through dispatch: what they answer and how their errors teach."""
 
 import json
+import re
 from threading import Event
 
 import pytest
 
 from vaultgraph.serve.dispatch import dispatch
 from vaultgraph.serve.operations import OPERATIONS
+
+AS_OF = r"{} · generation 1 · as of \d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 
 
 @pytest.fixture
@@ -16,7 +19,9 @@ def vault(local, sample):
 
 def test_rows_are_a_header_tab_separated_lines_and_a_last_line(vault):
     text = vault.text("cypher_query", query="MATCH (b:Boat) RETURN b.title AS boat, b.length, b.built ORDER BY boat")
-    assert text == "boat\tb.length\tb.built\nFulmar\t9\tnull\nSelkie\t7.5\t1998-05-02\n2 rows · generation 1"
+    rows, _, last = text.rpartition("\n")
+    assert rows == "boat\tb.length\tb.built\nFulmar\t9\tnull\nSelkie\t7.5\t1998-05-02"
+    assert re.fullmatch(AS_OF.format("2 rows"), last)
 
 
 def test_a_node_in_a_row_is_short(vault):
@@ -26,18 +31,24 @@ def test_a_node_in_a_row_is_short(vault):
 
 def test_json_comes_as_structure_with_one_line_of_text(vault):
     answer = vault.call("cypher_query", query="MATCH (b:Boat) RETURN b.title AS t ORDER BY t", format="json")
-    assert answer.structured == {"columns": ["t"], "rows": [["Fulmar"], ["Selkie"]], "row_count": 2, "generation": 1}
-    assert answer.text == "2 rows · generation 1"
+    as_of = answer.structured.pop("as_of")
+    assert answer.structured == {
+        "columns": ["t"],
+        "rows": [["Fulmar"], ["Selkie"]],
+        "row_count": 2,
+        "generation": 1,
+        "stale": None,
+    }
+    assert answer.text == f"2 rows · generation 1 · as of {as_of}"
 
 
 @pytest.mark.parametrize("arguments", [{"format": "csv"}, {"suffix": " FORMAT CSV"}])
 def test_csv_is_one_part_and_the_last_line_another(vault, arguments):
     query = "MATCH (b:Boat) RETURN b.title AS t, b.built AS built ORDER BY t" + arguments.pop("suffix", "")
     answer = vault.call("cypher_query", query=query, **arguments)
-    assert [part.text for part in answer.parts] == [
-        "t,built\r\nFulmar,\r\nSelkie,1998-05-02\r\n",
-        "2 rows · generation 1",
-    ]
+    table, last = (part.text for part in answer.parts)
+    assert table == "t,built\r\nFulmar,\r\nSelkie,1998-05-02\r\n"
+    assert re.fullmatch(AS_OF.format("2 rows"), last)
 
 
 def test_parameters_are_values_not_text(vault):
@@ -51,7 +62,7 @@ def test_a_name_the_graph_does_not_know_is_a_warning_with_the_nearest(vault):
     text = vault.text("cypher_query", query="MATCH (n:Baot) RETURN n")
     assert "\nwarning: " in text
     assert "Boat" in text.split("warning: ")[1]
-    assert text.endswith("0 rows · generation 1")
+    assert "\n0 rows · generation 1 · as of " in text
 
 
 @pytest.mark.parametrize(
@@ -97,7 +108,7 @@ def test_the_overview_shows_labels_types_freshness_and_problems(vault):
     text = vault.text("graph_overview")
     assert text.startswith("vault · 5 notes, ")
     assert "generation 1 · built " in text
-    assert text.split("\n")[1].endswith("fresh")
+    assert text.split("\n")[1].endswith(" ago) · not watched: later edits show after rebuild_graph")
     assert "Note 5" in text
     assert "Boat 2" in text
     assert "LINKS_TO " in text
@@ -288,7 +299,9 @@ def test_the_full_mode_gives_a_long_body_whole(local, write):
 def test_an_empty_vault_answers_everything(local, write):
     vault = local(write({}))
     assert vault.text("graph_overview").startswith("vault · 0 notes, 0 nodes, 0 relationships")
-    assert vault.text("cypher_query", query="MATCH (n) RETURN count(n) AS n") == "n\n0\n1 row · generation 1"
+    assert vault.text("cypher_query", query="MATCH (n) RETURN count(n) AS n").startswith(
+        "n\n0\n1 row · generation 1 · "
+    )
     assert vault.text("rebuild_graph").startswith("files scanned: 0")
     assert "no match" in vault.text("grep", pattern="x")
     vault.text("list_source")
@@ -334,3 +347,29 @@ def test_a_call_during_the_first_build_says_how_far_it_is(sample):
         assert session.wait_built(30)
     assert dispatch(session, "cypher_query", {"query": "RETURN 1"}).text.startswith("1\n1\n")
     assert session.close()
+
+
+def test_every_graph_answer_says_its_generation_and_up_to_when_it_is_true(vault):
+    for arguments in ({"types": ["Boat"]}, {"connections": True}, {"problems": True}):
+        assert re.fullmatch("generation 1 · as of \\S+Z", vault.text("graph_overview", **arguments).split("\n")[-1])
+    assert "as of" not in vault.text("graph_overview", cypher=["MATCH"])
+    for tool in ("graph_overview", "ping", "rebuild_graph"):
+        assert re.search("generation [12] · built ", vault.text(tool))
+
+
+def test_a_vault_that_is_not_watched_is_true_up_to_its_build_and_does_not_call_itself_fresh(vault):
+    built = f"{vault.session.vault().current().built_at:%Y-%m-%dT%H:%M:%SZ}"
+    assert vault.call("cypher_query", query="RETURN 1", format="json").structured["as_of"] == built
+    assert "fresh" not in vault.text("ping")
+    assert "not watched" in vault.text("graph_overview")
+
+
+def test_structure_says_since_when_it_is_stale(vault, write):
+    vault.session.wait_built(30)
+    write({".kglite/vault.yaml": "kglite_vault: 1\nbogus_key: 1\n"})
+    assert vault.error("rebuild_graph")
+    stale = vault.call("cypher_query", query="RETURN 1", format="json").structured["stale"]
+    assert stale.startswith("since 2")
+    assert "bogus_key" in stale
+    assert f"stale {stale}" in vault.text("cypher_query", query="RETURN 1")
+    assert f"stale {stale}" in vault.text("graph_overview", types=["Boat"])

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from vaultgraph.errors import ParameterError
+from vaultgraph.serve.marks import Marks
 from vaultgraph.serve.payload import FULL_BYTES, RowPages, TextPages, reply_bytes, wire_bytes
 from vaultgraph.serve.results import MOST_RESULTS, ResultStore
 
@@ -26,14 +27,17 @@ class ListRows(list):
         return self[first:stop]
 
 
-def pages(table, shape="text", notes=(), columns=("i", "t"), generation=3):
-    return RowPages(columns, ListRows(table), shape, generation, notes)
+LAST = "generation 3 · as of 2026-01-31T10:20:30Z"
+
+
+def pages(table, shape="text", notes=(), columns=("i", "t"), generation=3, stale=None):
+    return RowPages(columns, ListRows(table), shape, Marks(generation, "2026-01-31T10:20:30Z", stale), notes)
 
 
 def test_a_small_result_is_a_header_rows_and_a_last_line():
     answer = ResultStore().answer(pages([(1, "a"), (2, "b c")]), 16384)
-    assert answer.text == "i\tt\n1\ta\n2\tb c\n2 rows · generation 3"
-    assert ResultStore().answer(pages([]), 16384).text == "i\tt\n0 rows · generation 3"
+    assert answer.text == f"i\tt\n1\ta\n2\tb c\n2 rows · {LAST}"
+    assert ResultStore().answer(pages([]), 16384).text == f"i\tt\n0 rows · {LAST}"
 
 
 @pytest.mark.parametrize("shape", ["text", "json", "csv"])
@@ -86,10 +90,10 @@ def test_a_row_of_many_long_cells_still_fits():
 
 def test_notes_follow_the_rows_of_every_part():
     store = ResultStore()
-    first = store.answer(pages(rows(1000), notes=("warning: w", "stale since T: gone")), 4096)
+    first = store.answer(pages(rows(1000), notes=("warning: w",), stale="since T: gone"), 4096)
     later = store.more("r1", 500, 4096)
     for answer in (first, later):
-        assert answer.text.endswith("warning: w\nstale since T: gone\n1,000 rows · generation 3")
+        assert answer.text.endswith(f"warning: w\nstale since T: gone\n1,000 rows · {LAST}")
 
 
 def test_text_is_cut_at_line_ends_and_reads_on_to_its_end():
