@@ -19,6 +19,17 @@ _WRITING: Final = re.compile(
     r"(?i)(?:^|\.)(?:create|merge|set|delete|remove|drop|add|rename|refactor|write|load|import)"
 )
 """What the name of a procedure says that changes a graph elsewhere."""
+_ELSEWHERE: Final = {
+    "label_propagation": "algo.communities",
+    "leiden": "algo.communities",
+    "louvain": "algo.communities",
+    "connected_components": "algo.components",
+    "wcc": "algo.components",
+    "k_core": "algo.coreness",
+    "triangle_count": "algo.triangles",
+    "orphan_node": "vault.orphans",
+}
+"""What some of ours are called by other engines; a name that differs only in what is before the dot needs no entry."""
 
 
 def bind_call_of_procedure(
@@ -43,7 +54,9 @@ def _unknown(call: CallProcedure, desk: Desk) -> Exception:
     if _WRITING.search(call.name):
         return write_refusal(call.name, desk.text, *call.at)
     names = [one.name for one in desk.procedures.values()]
-    near = nearest(call.name, names)
+    lower = call.name.lower()
+    ours = [_ELSEWHERE.get(lower), *(name for name in names if name.lower().rpartition(".")[2] == lower)]
+    near = next((name for name in ours if name in names), None) or nearest(call.name, names)
     more = "" if near else f" There are: {listed(names, 20)}."
     return desk.error(f"There is no procedure '{call.name}'.{more}", call.at, near)
 
