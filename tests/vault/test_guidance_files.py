@@ -142,3 +142,21 @@ def test_a_cache_does_not_keep_guidance(write, tmp_path):
     with open_vault(folder, tmp_path / "c.kgl") as vault:
         assert vault.report.origin == "cache"
         assert vault.report.skills == ()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "MATCH (n:Note) WHERE n.title STARTS WITH $start RETURN n.path AS path SKIP $first LIMIT $most",
+        "FOR VALID_TIME ALL MATCH (n:Note) WHERE n.title IN [$start] RETURN n.path AS path SKIP $first LIMIT $most",
+    ],
+)
+def test_a_recipe_may_limit_its_rows_by_a_parameter_and_state_a_time(opened, query):
+    schema = (
+        "parameters:\n  type: object\n  required: [start, first, most]\n  additionalProperties: false\n"
+        "  properties: {start: {type: string}, first: {type: integer}, most: {type: integer}}\n"
+    )
+    text = f"---\nrecipe: mine\nname: some\ndescription: Some.\n{schema}---\n```cypher\n{query}\n```\n"
+    report = opened({".kglite/recipes/some.md": text}).report
+    assert report.recipes == ("some",)
+    assert report.problems.is_empty()

@@ -14,6 +14,7 @@ from vaultgraph.cypher.clauses import parse
 from vaultgraph.errors import FileError, MissingFileError, PathEscapeError, QueryError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.files.stamps import Problem
+from vaultgraph.vault.valid_time import split_prefix
 
 if TYPE_CHECKING:  # most vaults carry none: it is read and imported where there is any
     from vaultgraph.profile.guidance import Guidance, Recipe
@@ -65,14 +66,20 @@ def _understood(files: Mapping[str, bytes]) -> "Guidance | None":
 
 def _query_fault(recipe: "Recipe") -> str | None:
     """Why the query of a recipe can never run; None where it may."""
-    names = cast("Mapping[str, object]", recipe.parameters["properties"])
     try:
-        bind(parse(recipe.cypher), recipe.cypher, None, dict.fromkeys(names))
+        bare, _ = split_prefix(recipe.cypher)
+        bind(parse(bare), bare, None, _any_values(recipe))
     except QueryError as error:
         return f"Its query cannot be run: {error.message.partition(chr(10))[0]}"
     except RecursionError:
         return "Its query has too many parts."
     return None
+
+
+def _any_values(recipe: "Recipe") -> dict[str, object]:
+    """A value for each parameter that is in no query's way: null, and a number where one is asked for (LIMIT, SKIP)."""
+    described = cast("Mapping[str, Mapping[str, object]]", recipe.parameters["properties"])
+    return {name: 1 if one.get("type") == "integer" else None for name, one in described.items()}
 
 
 def _guidance_files(root: VaultRoot) -> tuple[dict[str, bytes], list[Problem]]:
