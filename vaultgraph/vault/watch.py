@@ -2,14 +2,17 @@
 
 The only user of watchfiles. A daemon thread marks paths and never reads a file. On Linux it sleeps on the bell
 (vault/bell), and a query that starts asks the bell itself: nobody waits. Elsewhere it drives watchfiles' event source,
-fast while queries come, seldom while nobody asks. With ``poll`` there are no events: a query looks at the whole folder.
+fast while queries come, and a query waits until a file of our own, made when it starts, comes back as an event. With
+``poll`` there are no events: a query looks at the whole folder.
 Changes in dot folders other than `.kglite` cost nothing, and the vault's own cache file is never an edit.
 """
 
 import logging
+import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Final, Literal
 
@@ -24,7 +27,7 @@ BUSY_STEP_MS: Final = 1  # how often events are looked for while queries come
 IDLE_STEP_MS: Final = 25  # … and while nobody asks
 BUSY_S: Final = 10.0  # how long after a query the pace stays fast
 BURST_MS: Final = 50  # a burst of events is handed over after this long at the latest
-SETTLE_S: Final = 0.2  # a query never waits longer than this for events to come in
+SETTLE_S: Final = 0.2  # a query never waits longer than this for events to come in: then it looks itself
 QUIET_S: Final = 0.3  # no event for this long: time for work in the background
 RESTART_S: Final = 0.5  # between a watch that broke and the next one; each one that breaks too waits twice as long
 HEAL_S: Final = 30.0  # between two stat passes that heal lost events
@@ -61,8 +64,9 @@ class Watcher:
         self._touched: set[str] = set()
         self._is_dirty = False
         self._stop = threading.Event()
-        self._round = threading.Condition()  # notified when a look for events has ended
-        self._rounds = 0
+        self._echo = threading.Condition()  # notified when a call came back as an event
+        self._calls_in: Path | None = None  # the folder of our own where calls are made, watched as the vault is
+        self._called = self._echoed = 0  # the number of the last call, and of the last one that came back
         self._busy_until = 0.0
         self._look_at = 0.0  # without events: when a query looks again
         self._is_lost = not poll  # the watch is not in place yet, could not be set up, or broke
@@ -76,9 +80,9 @@ class Watcher:
     def settle(self) -> None:
         """Mark every edit made before the call.
 
-        At once where there is a bell. Elsewhere it waits until the events that have reached this process are marked: a
-        millisecond or two while queries come, IDLE_STEP_MS after a pause, SETTLE_S at the most. Without events it asks
-        for a look at the whole folder, POLL_S after the last one or later.
+        At once where there is a bell. Elsewhere it waits for the events made until now: some milliseconds while queries
+        come, twice IDLE_STEP_MS after a pause, and after SETTLE_S it asks for a look at the whole folder. So it does
+        without events, POLL_S after the last look or later.
         """
         if self._poll:
             if self._clock() >= self._look_at:
@@ -87,12 +91,8 @@ class Watcher:
         if self._listen():
             return
         self._busy_until = time.monotonic() + BUSY_S
-        if self._is_lost:
-            return
-        with self._round:
-            # The look that is going on may be past the event; the one after it is not.
-            last = self._rounds + 2
-            self._round.wait_for(lambda: self._rounds >= last or self._is_lost, SETTLE_S)
+        if not self._is_lost and not self._hear_echo():
+            self.mark()
 
     def looked(self, took_s: float) -> None:
         """Say that the whole folder was looked at, so that without events the next look comes in its time."""
@@ -135,6 +135,23 @@ class Watcher:
             if self._bell is not None:
                 self._bell.wake()
         self._thread.join(2.0)
+
+    def _hear_echo(self) -> bool:
+        """Wait for an event of our own making, which every earlier one comes in before; False where none came."""
+        with self._echo:
+            self._called += 1
+            number, place = self._called, self._calls_in
+        if place is None:
+            return False
+        call = place / str(number)
+        try:
+            call.touch()
+            with self._echo:
+                is_heard = self._echo.wait_for(lambda: self._echoed >= number or self._is_lost, SETTLE_S)
+            call.unlink()
+        except OSError:  # somebody cleaned up
+            return False
+        return is_heard
 
     def _listen(self) -> bool:
         """Mark what the bell heard; False where there is none."""
@@ -180,8 +197,8 @@ class Watcher:
                         "watching %s broke off: %s; until it goes on, each call looks itself", self._folder, said
                     )
             self._is_lost = True
-            with self._round:
-                self._round.notify_all()
+            with self._echo:
+                self._echo.notify_all()
             if self._stop.wait(self._restart_s):
                 return
             self._restart_s = min(2 * self._restart_s, HEAL_S)
@@ -237,41 +254,53 @@ class Watcher:
                 self._on_quiet()
 
     def _follow_source(self) -> None:
-        with RustNotify([str(self._folder)], False, False, 0, True, True) as source:
-            now = self._in_place()
-            heal_at = now + HEAL_S
-            quiet_at: float | None = now + QUIET_S
-            while not self._stop.is_set():
-                now = time.monotonic()
-                step_ms = BUSY_STEP_MS if now < self._busy_until else IDLE_STEP_MS
-                events = source.watch(BURST_MS, step_ms, step_ms, self._stop)
-                if isinstance(events, set):
-                    if self._take_in({path for _, path in events}):
-                        quiet_at = now + QUIET_S
-                elif events == "signal":
-                    return
-                with self._round:
-                    self._rounds += 1
-                    self._round.notify_all()
-                if now >= heal_at:
-                    self.mark()
-                    heal_at, quiet_at = now + HEAL_S, now
-                if quiet_at is not None and now >= quiet_at:
-                    quiet_at = None
-                    self._on_quiet()
+        with tempfile.TemporaryDirectory(prefix=".vaultgraph-", ignore_cleanup_errors=True) as made:
+            self._calls_in = Path(made).resolve()  # events come by this name
+            try:
+                with RustNotify([str(self._folder), str(self._calls_in)], False, False, 0, True, True) as source:
+                    self._follow_events(source, self._calls_in)
+            finally:
+                self._calls_in = None
 
-    def _take_in(self, paths: set[str]) -> bool:
-        inside = {path for path in map(self._relative, paths) if path is not None}
-        is_edited = self._mark_edits({ANYTHING if path == "." else path for path in inside})
+    def _follow_events(self, source: RustNotify, calls_in: Path) -> None:
+        now = self._in_place()
+        heal_at, quiet_at = now + HEAL_S, now + QUIET_S
+        while not self._stop.is_set():
+            now = time.monotonic()
+            is_busy = now < self._busy_until
+            step_ms = BUSY_STEP_MS if is_busy else IDLE_STEP_MS
+            until = min(heal_at, quiet_at, self._busy_until if is_busy else heal_at)
+            events = source.watch(BURST_MS, step_ms, max(1, round((until - now) * 1000)), self._stop)
+            if events == "signal":
+                return
+            now = time.monotonic()
+            if isinstance(events, set) and self._take_in({path for _, path in events}, calls_in):
+                quiet_at = now + QUIET_S
+            if events == "timeout" or now >= min(heal_at, quiet_at):
+                # What comes in while a wait ends is forgotten there, and an overflow is never told: look once more.
+                self.mark()
+                self._on_quiet()
+                quiet_at = heal_at = now + HEAL_S
+                if not calls_in.is_dir():
+                    raise FileNotFoundError(f"{calls_in} is gone")
+
+    def _take_in(self, paths: set[str], calls_in: Path) -> bool:
+        called = {path for path in paths if Path(path).is_relative_to(calls_in)}
+        is_edited = self._mark_edits(
+            {ANYTHING if path == "." else path for path in map(self._relative, paths - called)}
+        )
         if is_edited:
             self.mark()  # where there is no bell, one event may stand for many
+        numbers = [int(name) for name in (PurePath(path).name for path in called) if name.isdecimal()]
+        with self._echo:
+            self._echoed = max([self._echoed, *numbers])
+            self._echo.notify_all()
         return is_edited
 
-    def _relative(self, path: str) -> str | None:
-        try:
+    def _relative(self, path: str) -> str:
+        with suppress(ValueError):
             return PurePath(path).relative_to(self._folder).as_posix()
-        except ValueError:
-            return None
+        return ANYTHING  # the folder by another spelling, where case makes no difference
 
     @staticmethod
     def _is_edit(parts: list[str]) -> bool:
