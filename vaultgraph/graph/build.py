@@ -52,7 +52,7 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
     Notes come from ``records``; ``stamps`` gives the other files, symlinks and sizes.
     """
     catalogue = catalogue_of(records, stamps, profile)
-    paths, titles = catalogue.files["path"], _by_file(records.notes["title"], catalogue)
+    paths, titles = catalogue.files["path"], by_file(records.notes["title"], catalogue)
     tables = {name: with_file(frame, catalogue) for name, frame in records.tables().items() if name not in _NOT_BY_FILE}
     properties = tables["properties"]
     labels = specific_labels(properties, catalogue, profile)
@@ -83,7 +83,7 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
     graph = Graph(
         node_count=numbering.node_count + derived.node_count,
         groups=numbering.groups + derived.groups,
-        node_columns=_merged(columns),
+        node_columns=merged_columns(columns),
         relationships=relationship_tables(relationships),
     )
     if profile.edge_defaults:
@@ -114,7 +114,7 @@ def with_file(frame: pl.DataFrame, catalogue: Catalogue) -> pl.DataFrame:
     return rows.filter(pl.Series(files >= 0)) if len(files) and int(files.min()) < 0 else rows
 
 
-def _by_file(values: pl.Series, catalogue: Catalogue) -> pl.Series:
+def by_file(values: pl.Series, catalogue: Catalogue) -> pl.Series:
     """Values of the records' notes by file row of the catalogue, null for files that are not read."""
     rows = catalogue.row_of_note
     blank = catalogue.files.height - len(values)
@@ -156,7 +156,7 @@ def stated_properties(
 
 def _bodies(bodies: pl.Series, catalogue: Catalogue, numbering: Numbering) -> dict[str, list[Segment]]:
     """``body`` over all notes, in node order."""
-    ordered = _by_file(bodies, catalogue).gather(numbering.notes)
+    ordered = by_file(bodies, catalogue).gather(numbering.notes)
     return {"body": [Segment(0, ordered)]} if len(ordered) else {}
 
 
@@ -169,7 +169,7 @@ def text_segment(texts: pl.DataFrame) -> dict[str, list[Segment]]:
     return {"text": [Segment(first, every.join(texts, on="id", how="left", maintain_order="left")["text"])]}
 
 
-def _merged(families: Sequence[Mapping[str, list[Segment]]]) -> Mapping[str, Column]:
+def merged_columns(families: Sequence[Mapping[str, list[Segment]]]) -> Mapping[str, Column]:
     keys = sorted({key for family in families for key in family})
     merged = {key: [segment for family in families for segment in family.get(key, [])] for key in keys}
     return {key: Column(tuple(sorted(found, key=lambda s: s.first))) for key, found in merged.items() if found}
