@@ -318,6 +318,13 @@ def test_a_long_list_is_shared_not_copied_beside_many_rows() -> None:
     assert beside.values[0] is beside.values[999]
 
 
+@pytest.mark.parametrize("rows", [0, 1, 8_192, 8_193, 20_000])
+def test_long_columns_of_lists_give_all_their_cells_in_order(rows: int) -> None:
+    lists = [list(range(number % 4)) if number % 7 else None for number in range(rows)]
+    column = ValueColumn(pl.Series(lists, dtype=pl.List(pl.Int64)))
+    assert column_values(column) == lists
+
+
 def test_a_regular_expression_matches_the_whole_text(column: Evaluating) -> None:
     texts = from_values(["abc", "ABC", "abcd", "abc\n", None])
     assert column_values(column("x =~ 'ab.'", x=texts)) == [True, False, False, False, None]

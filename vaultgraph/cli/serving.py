@@ -23,6 +23,7 @@ from vaultgraph.serve.http_address import check_reach, listen, parse_address, re
 from vaultgraph.serve.http_guard import Access
 from vaultgraph.serve.session import Session
 
+SWITCH_S: Final = 0.0005  # how long a thread keeps the interpreter from others: short, so that heavy queries delay none
 CLOSE_S: Final = 5.0  # closing writes the cache; a process that is told to end does not wait longer
 
 
@@ -34,6 +35,7 @@ def serve(options: ServeOptions) -> int:
     """
     _log_to_stderr(options.log_level)
     since = time.perf_counter()
+    sys.setswitchinterval(SWITCH_S)
     gc.disable()  # imports make nothing but what stays: collecting between them costs a tenth of the start
     # A manifest that merely lies in the vault may set variables, but not the token that guards the vault.
     environment = os.environ if options.mcp_config else dict(os.environ)

@@ -32,6 +32,7 @@ _MANY_LISTS: Final = 64
 _MOST_COPIED_ITEMS: Final = 100_000
 _MOST_COPIED_TEXT: Final = 100_000_000  # characters; longer texts stay the Python objects they are, which rows share
 _MOST_TYPED_ITEMS: Final = 10_000_000
+_MOST_CELLS_AT_ONCE: Final = 8_192
 _DTYPES: Final[dict[type, pl.DataType]] = {
     bool: pl.Boolean(),
     int: pl.Int64(),
@@ -67,9 +68,19 @@ def column_values(column: BoundColumn) -> list[object]:
             # row loop: as above
             return [RelationshipRef(one) if one >= 0 else None for one in column.ids.tolist()]
         case ValueColumn():
-            return column.series.to_list()
+            return _cells(column.series)
         case ObjectColumn():
             return column.values
+
+
+def _cells(series: pl.Series) -> list[object]:
+    """The cells as Python values; of a long column some at a time, as no other thread runs while they are made."""
+    if len(series) <= _MOST_CELLS_AT_ONCE:
+        return series.to_list()
+    cells: list[object] = []
+    for start in range(0, len(series), _MOST_CELLS_AT_ONCE):
+        cells += series.slice(start, _MOST_CELLS_AT_ONCE).to_list()
+    return cells
 
 
 def from_values(values: list[object]) -> BoundColumn:

@@ -24,7 +24,7 @@ from vaultgraph.cypher.execute.bindings import (
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.evaluate import evaluate
 from vaultgraph.cypher.execute.expand import Hops, allowed_hops, hop_counts, hops_from, node_ids, relationship_ids
-from vaultgraph.cypher.execute.fetch import column_values, filter_rows, take_rows
+from vaultgraph.cypher.execute.fetch import column_values, filter_rows, height_of, take_rows
 from vaultgraph.cypher.execute.rows import watched
 from vaultgraph.cypher.execute.scan import label_mask
 from vaultgraph.cypher.operators import BuildPath, ExpandVariable, ShortestPaths, Trails
@@ -258,9 +258,9 @@ class _Visited:
 def build_path(plan: BuildPath, bindings: Bindings, context: Context) -> Bindings:
     """The path values: from the first node along the relationships of every step."""
     firsts = node_ids(bindings, plan.first).tolist()
-    steps = [_step_lists(bindings.columns[name], is_trail) for name, is_trail in plan.steps]
-    size = sum(len(row) + 1 for step in steps for row in watched(step, context.budget))
+    size = sum(_size(bindings.columns[name], is_trail) for name, is_trail in plan.steps)
     context.budget.check(size=_REFERENCE_BYTES * (size + bindings.height))
+    steps = [_step_lists(bindings.columns[name], is_trail) for name, is_trail in plan.steps]
     far = _Ends(context.graph, steps)
     paths: list[object] = []
     # row loop: a path is a Python object; bounded by the rows there are
@@ -272,6 +272,15 @@ def build_path(plan: BuildPath, bindings: Bindings, context: Context) -> Binding
             nodes.append(node)
         paths.append(PathRef(tuple(nodes), tuple(relationships)))
     return Bindings(bindings.height, {**bindings.columns, plan.path: ObjectColumn(paths)})
+
+
+def _size(column: BoundColumn, is_trail: bool) -> int:
+    """How many references the paths hold of one step."""
+    height = height_of(column)
+    if not is_trail:
+        return 2 * height
+    lengths = column.series.list.len().sum() if isinstance(column, ValueColumn) else 0
+    return height + int(lengths or 0)
 
 
 def _step_lists(column: BoundColumn, is_trail: bool) -> list[list[int]]:
