@@ -4,8 +4,11 @@ import pytest
 
 from vaultgraph.errors import ProfileError, SettingsError
 from vaultgraph.serve.manifest import CsvServer, EmbedderChoice, ImageCaps, Manifest
+from vaultgraph.serve.manifest_extensions import KEYS, NEED_GRAPH, WITHOUT_EFFECT
 from vaultgraph.serve.manifest_yaml import TOP_KEYS, find_manifest
 from vaultgraph.serve.surface import check_surface
+
+OTHERS = ("writable", "write_scope", "parallel", "graph_watch", "recipe_tools")  # of no mapping
 
 RECIPES = """extensions:
   cypher_recipes:
@@ -147,6 +150,11 @@ def test_unknown_keys_are_refused_with_the_nearest_and_the_accepted(refused):
         ("extensions: {value_codecs: [{property: a}]}", "needs `kind:`"),
         ("extensions: {value_codecs: [{property: a, kind: zz}]}", "use one of prefix, map, regex"),
         ("extensions: {value_codecs: [{property: a, kind: prefix}]}", "needs `prefix:`"),
+        ("extensions: {value_codecs: [{property: a, kind: prefix, prefix: x, map: {}}]}", "is not a known key"),
+        (
+            "extensions: {value_codecs: [{property: a, kind: prefix, prefix: x, stored_type: zz}]}",
+            "use one of int, float, str",
+        ),
         ("extensions: {value_codecs: [{property: a, kind: map, map: {x: 1, y: 1}}]}", "maps `x` and `y` to the same"),
         ("extensions: {value_codecs: [{property: a, kind: regex, match: '(', decode: b}]}", "not a regular expression"),
         ("extensions: {valid_time: {default: tomorrow}}", "use today, all or a date"),
@@ -184,7 +192,11 @@ def test_what_is_wrong_is_refused_with_its_place_and_what_is_accepted(refused, t
             "extensions: {writeable: true}",
             "`extensions.writeable` is not a known key and has no effect. Known: cypher_",
         ),
-        ("extensions: {value_codecs: [{property: a, kind: prefix, prefix: 'x:'}]}", "no effect in this version"),
+        ("extensions: {value_codecs: [{property: a, kind: regex, match: 'a.(b)', decode: '$1'}]}", "without `encode:`"),
+        (
+            "extensions: {value_codecs: [{property: a, kind: map, map: {}}, {property: a, kind: map, map: {}}]}",
+            "has no effect: `a` has a codec above",
+        ),
     ],
 )
 def test_what_has_no_effect_is_one_remark_with_its_place(read, text, words):
@@ -311,3 +323,73 @@ def test_a_query_may_say_its_instant_and_an_unfinished_one_is_refused(read, refu
     text += "  parameters: {properties: {most: {type: integer}}}}]\n"
     assert read(text).tools[0].cypher.startswith("FOR VALID_TIME")
     assert "After FOR VALID_TIME comes" in refused("tools: [{name: a, cypher: FOR VALID_TIME RETURN 1}]")
+
+
+RIGHT = {
+    "name": "Harbour",
+    "instructions": "Ask.",
+    "overview_prefix": "Boats.",
+    "source_root": "words",
+    "source_roots": "[words]",
+    "trust": "{allow_embedder: true}",
+    "tools": "[{name: one, cypher: RETURN 1}]",
+    "builtins": "{save_graph: false}",
+    "env_file": "A.md",
+    "extensions": "{}",
+    "skills": "true",
+}
+TRUST = "trust: {allow_embedder: true}\n"
+RIGHT_EXTENSIONS = {
+    "cypher_recipes": "{g: {description: d, queries: {q: {description: d, cypher: RETURN 1}}}}",
+    "tools_allow": "[ping, list_recipe_queries, run_recipe_query]",
+    "fetch_images": "{max_items: 2}",
+    "csv_http_server": "true",
+    "embedder": "{library: fastembed, model: m}",
+    "value_codecs": "[{property: a, kind: prefix, prefix: x}]",
+    "valid_time": "{default: all}",
+}
+
+
+def test_every_key_of_the_format_is_tried_here():
+    assert set(RIGHT) == set(TOP_KEYS)
+    assert set(RIGHT_EXTENSIONS) == set(KEYS)
+
+
+@pytest.mark.parametrize("key", RIGHT)
+def test_a_right_key_is_taken_and_a_wrong_shape_of_it_refused(read, refused, key):
+    assert read(f"{key}: {RIGHT[key]}", "graph").remarks == ()
+    wrong = "5" if key != "builtins" else "[a]"
+    assert refused(f"{key}: {wrong}", mode="graph").startswith(f"1: `{key}` must ")
+
+
+@pytest.mark.parametrize("key", RIGHT_EXTENSIONS)
+def test_a_right_extension_is_taken_and_a_wrong_shape_of_it_refused(read, refused, key):
+    remarks = read(f"{TRUST}extensions: {{{key}: {RIGHT_EXTENSIONS[key]}}}").remarks
+    assert [words for words in remarks if "has no effect until there is a search" not in words] == []
+    assert refused(f"{TRUST}extensions: {{{key}: 5}}").startswith(f"2: `extensions.{key}` must ")
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "key"),
+    [
+        (f"source_root: {RIGHT['source_root']}", "vault", "source_root"),
+        (f"source_roots: {RIGHT['source_roots']}", "vault", "source_roots[0]"),
+        (f"overview_prefix: {RIGHT['overview_prefix']}", "files", "overview_prefix"),
+        (f"tools: {RIGHT['tools']}", "files", "tools"),
+        *(
+            (
+                f"trust: {{allow_embedder: true}}\nextensions: {{{key}: {RIGHT_EXTENSIONS[key]}}}",
+                "files",
+                f"extensions.{key}",
+            )
+            for key in NEED_GRAPH
+        ),
+        *(
+            (f"extensions: {{{key}: {{}}}}", "vault", f"extensions.{key}")
+            for key in WITHOUT_EFFECT
+            if key not in SHAPED
+        ),
+    ],
+)
+def test_a_key_without_effect_in_this_mode_is_a_remark(read, text, mode, key):
+    assert any(f"`{key}` has" in remark and "no effect" in remark for remark in read(text, mode).remarks)

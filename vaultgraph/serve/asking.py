@@ -62,7 +62,12 @@ def asked_snapshot(session: Session) -> "tuple[Snapshot, datetime]":
     """
     vault = session.vault()
     asked = datetime.now(UTC)
-    return vault.current(), asked
+    snapshot = vault.current()
+    if session.manifest.value_codecs:
+        from vaultgraph.serve.value_codecs import coded  # noqa: PLC0415 -- few manifests state any
+
+        snapshot = coded(session, snapshot)
+    return snapshot, asked
 
 
 def _views(session: Session) -> ViewStore:

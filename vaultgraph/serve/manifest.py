@@ -95,8 +95,8 @@ class EmbedderChoice:
 class ValueCodec:
     """How values of ``property`` are written in queries and answers, other than they are stored.
 
-    ``kind`` prefix: ``prefix`` stands before each; map: ``values``, outer by stored; regex: ``match`` and ``decode``
-    from outer to stored, ``encode`` (match, replace) back.
+    ``kind`` prefix: ``prefix`` stands before each; map: ``values``, stored by outer; regex: ``match`` and ``decode``
+    from outer to stored, ``encode`` (match, replace) back. ``stored_type`` "int", "float" or "str": only such values.
     """
 
     property: str
@@ -106,6 +106,7 @@ class ValueCodec:
     match: str = ""
     decode: str = ""
     encode: tuple[str, str] | None = None
+    stored_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from vaultgraph.profile.yaml_tree import Entry, shown
 from vaultgraph.serve.manifest import CsvServer, EmbedderChoice, ImageCaps, ManifestRecipe, ValueCodec
 from vaultgraph.serve.manifest_reading import Reading
 from vaultgraph.serve.manifest_tools import read_query, tool_name
+from vaultgraph.serve.value_codecs import inverse
 
 WITHOUT_EFFECT: Final = {
     "writable": "notes are changed by editing their files; queries only read",
@@ -43,6 +44,7 @@ KEYS: Final = (
 )
 NEED_GRAPH: Final = ("cypher_recipes", "csv_http_server", "embedder", "value_codecs", "valid_time")
 RECIPE_TOOLS: Final = ("list_recipe_queries", "run_recipe_query")
+CODEC_KEYS: Final = ("property", "kind", "prefix", "map", "match", "decode", "encode", "stored_type")
 LIBRARIES: Final = ("fastembed", "sentence-transformers", "fastembed-rs")
 MOST_CAPPED_IMAGES: Final = 100
 MOST_CAPPED_BYTES: Final = 64 * 1024 * 1024
@@ -80,8 +82,7 @@ def read_extensions(reading: Reading, entry: Entry) -> dict[str, Any]:
     if "embedder" in stated:
         found["embedder"] = _embedder(reading, stated["embedder"])
     if "value_codecs" in stated:
-        found["value_codecs"] = tuple(_codec(item) for item in stated["value_codecs"].items("codecs"))
-        reading.remark(stated["value_codecs"], "is checked, and has no effect in this version")
+        found["value_codecs"] = _codecs(reading, stated["value_codecs"])
     if "valid_time" in stated:
         found["valid_time"] = _valid_time(stated["valid_time"])
     return found
@@ -161,30 +162,45 @@ def _embedder(reading: Reading, entry: Entry) -> EmbedderChoice:
     return choice
 
 
+def _codecs(reading: Reading, entry: Entry) -> tuple[ValueCodec, ...]:
+    """The codecs, one a property; a later one of the same, or one without a way back, has no effect and is remarked."""
+    codecs: dict[str, ValueCodec] = {}
+    for item in entry.items("codecs"):
+        codec = _codec(item)
+        if codec.property in codecs:
+            reading.remark(item, f"has no effect: `{codec.property}` has a codec above")
+        elif codec.kind == "regex" and not codec.encode and inverse(codec.match, codec.decode) is None:
+            reading.remark(item, "has no effect: without `encode:` nothing says how stored values are written")
+        else:
+            codecs[codec.property] = codec
+    return tuple(codecs.values())
+
+
 def _codec(entry: Entry) -> ValueCodec:
     kinds = {"prefix": ("prefix",), "map": ("map",), "regex": ("match", "decode")}
-    every = entry.stated(("property", "kind", "prefix", "map", "match", "decode", "encode"))
+    every = entry.stated(CODEC_KEYS)
     for key in ("property", "kind"):
         if key not in every:
             entry.refuse(f"needs `{key}:`.")
     kind = every["kind"].choice(tuple(kinds))
-    stated = entry.stated(("property", "kind", *kinds[kind], *(("encode",) if kind == "regex" else ())))
+    stated = entry.stated(("property", "kind", *kinds[kind], "stored_type", *(("encode",) if kind == "regex" else ())))
     for key in kinds[kind]:
         if key not in stated:
             entry.refuse(f"is of the kind `{kind}` and needs `{key}:`.")
     name = stated["property"].name()
+    of = stated["stored_type"].choice(("int", "float", "str")) if "stored_type" in stated else None
     match kind:
         case "prefix":
-            return ValueCodec(name, "prefix", prefix=stated["prefix"].text())
+            return ValueCodec(name, "prefix", prefix=stated["prefix"].text(), stored_type=of)
         case "map":
-            return ValueCodec(name, "map", values=_bijection(stated["map"]))
+            return ValueCodec(name, "map", values=_bijection(stated["map"]), stored_type=of)
         case _:
             pair = stated["encode"].stated(("match", "replace")) if "encode" in stated else {}
             if "encode" in stated and len(pair) != 2:
                 stated["encode"].refuse("must be a mapping of match and replace.")
             back = (read_pattern(pair["match"]), pair["replace"].string()) if pair else None
             match, decode = read_pattern(stated["match"]), stated["decode"].string()
-            return ValueCodec(name, "regex", match=match, decode=decode, encode=back)
+            return ValueCodec(name, "regex", match=match, decode=decode, encode=back, stored_type=of)
 
 
 def _bijection(entry: Entry) -> Mapping[str, object]:

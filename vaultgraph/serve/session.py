@@ -75,7 +75,8 @@ class Session:
         self.offered: Mapping[str, Any] | None = None  # operations, kept by surface.operations_of; None makes it anew
         self.own_skills: Sequence[tuple[Any, Any]] | None = None  # kept by guidance, as is what it makes of it
         self.guides: Any = None
-        self.views: Any = None  # graphs of days, kept by valid_time
+        self.views: Any = None  # graphs of days, kept by asking
+        self.coded: Any = None  # the newest graph with values as the manifest writes them, kept by value_codecs
         self.takes_vault_guidance = takes_vault_guidance
         self.results = ResultStore()
         self.csv_files: CsvFiles | None = None  # where long CSV answers go, if the manifest says so
