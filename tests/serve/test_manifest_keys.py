@@ -387,7 +387,7 @@ def test_a_right_extension_is_taken_and_a_wrong_shape_of_it_refused(read, refuse
         *(
             (f"extensions: {{{key}: {{}}}}", "vault", f"extensions.{key}")
             for key in WITHOUT_EFFECT
-            if key not in SHAPED
+            if key not in OTHERS
         ),
     ],
 )
