@@ -1,8 +1,9 @@
-"""Polars series as sections of a .kgl container and back, without copying on the way back.
+"""Polars series as sections of a .kgl container and back.
 
 A series is written as the buffers Arrow would hold, in one canonical form: no offsets, no null numbers, no validity
 bitmap where nothing is null. The bytes therefore depend on the values alone, not on how a series came about or which
-library version wrote it. Everything read is checked (lengths, offsets, UTF-8, date ranges) before Arrow sees it.
+library version wrote it. Everything read is checked: lengths, offsets, UTF-8, date ranges. Polars does it all by
+itself: loading pyarrow would take a start longer than reading the file.
 
 Sections of a series NAME: ``NAME`` values (numbers, packed bits, or the bytes of texts); ``NAME.valid`` packed bits;
 ``NAME.offsets`` int32[n+1] of texts and lists; ``NAME.places`` uint32[n] of texts among shared ones (kgl/texts), in
@@ -15,23 +16,21 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import pyarrow
 
 from vaultgraph.errors import CorruptKglError, KglError
 from vaultgraph.kgl.reader import KglFile
 from vaultgraph.kgl.texts import SharedTexts
 from vaultgraph.kgl.writer import Part, Piece
 
-pa: Final[Any] = pyarrow  # it has no type stubs: its arrays and types are `Any` here
-_FIXED: Final[dict[pl.DataType, tuple[str, Any]]] = {
-    pl.UInt8(): ("<u1", pa.uint8()),
-    pl.UInt32(): ("<u4", pa.uint32()),
-    pl.Int32(): ("<i4", pa.int32()),
-    pl.Int64(): ("<i8", pa.int64()),
-    pl.Float64(): ("<f8", pa.float64()),
-    pl.Date(): ("<i4", pa.date32()),
-    pl.Datetime("us"): ("<i8", pa.timestamp("us")),
-    pl.Datetime("us", "UTC"): ("<i8", pa.timestamp("us", "UTC")),
+_FIXED: Final[dict[pl.DataType, str]] = {
+    pl.UInt8(): "<u1",
+    pl.UInt32(): "<u4",
+    pl.Int32(): "<i4",
+    pl.Int64(): "<i8",
+    pl.Float64(): "<f8",
+    pl.Date(): "<i4",
+    pl.Datetime("us"): "<i8",
+    pl.Datetime("us", "UTC"): "<i8",
 }
 # Days and microseconds since 1970 that Python can show as a date: years 1 to 9999.
 _DATE_RANGE: Final = (-719_162, 2_932_896)
@@ -80,28 +79,20 @@ def pack_series(name: str, series: pl.Series, texts: SharedTexts | None = None) 
     elif dtype == pl.Boolean():
         yield name, _packed_bits(series.fill_null(False))
     elif dtype in _FIXED:
-        yield name, series.to_physical().drop_nulls().to_numpy().astype(_FIXED[dtype][0], copy=False)
+        yield name, series.to_physical().drop_nulls().to_numpy().astype(_FIXED[dtype], copy=False)
     else:
         raise TypeError(f"no form on disk for a series of {dtype}")
 
 
 def unpack_series(file: KglFile, name: str, dtype: pl.DataType, rows: int, texts: pl.Series | None = None) -> pl.Series:
-    """The series ``name`` of ``rows`` rows, sharing the memory of ``file`` and of ``texts`` where the dtype allows.
+    """The series ``name`` of ``rows`` rows; numbers share the memory of ``file``, texts among ``texts`` that of these.
 
     Raises:
         CorruptKglError: a section is missing, damaged, of the wrong length, or holds what the dtype does not allow.
     """
     if type(rows) is not int or not 0 <= rows <= _MOST_ROWS:
         raise CorruptKglError(f"{file.path}: damaged (series {name!r} has {rows!r} rows).")
-    if dtype == pl.String() and f"{name}.places" in file:
-        return _placed(file, name, rows, texts)
-    array = _unpack(file, name, dtype, rows, texts)
-    if not rows:
-        return pl.Series(name, [], dtype=dtype)
-    series = pl.from_arrow(array)
-    if not isinstance(series, pl.Series) or series.dtype != dtype:
-        raise CorruptKglError(f"{file.path}: damaged (series {name!r} is not of {dtype}).")
-    return series
+    return _unpack(file, name, dtype, rows, texts).alias(name)
 
 
 def is_valid(file: KglFile, name: str, rows: int) -> npt.NDArray[np.bool_]:
@@ -129,57 +120,83 @@ def unpack_numbers(file: KglFile, name: str, dtype: str, rows: int) -> npt.NDArr
     return np.frombuffer(view, dtype=dtype)
 
 
-def _placed(file: KglFile, name: str, rows: int, texts: pl.Series | None) -> pl.Series:
-    """A series of shared texts by their places."""
-    places = pl.from_arrow(_unpack(file, f"{name}.places", pl.UInt32(), rows, None, f"{name}.valid"))
-    assert isinstance(places, pl.Series)
-    most: Any = places.max()
-    if texts is None or (most is not None and most >= len(texts)):
-        raise CorruptKglError(f"{file.path}: damaged ({name!r} names texts that are not there).")
-    return texts.gather(places).alias("") if rows else pl.Series(name, [], dtype=pl.String)
-
-
-def _unpack(
-    file: KglFile, name: str, dtype: pl.DataType, rows: int, texts: pl.Series | None, validity: str = ""
-) -> Any:
-    validity = validity or f"{name}.valid"
-    valid = _bits(file, validity, rows) if validity in file else None
+def _unpack(file: KglFile, name: str, dtype: pl.DataType, rows: int, texts: pl.Series | None) -> pl.Series:
     if isinstance(dtype, pl.Struct):
-        children = [
-            _unpack(file, f"{name}.{field.name}", _instance(field.dtype), rows, texts) for field in dtype.fields
-        ]
-        fields = [pa.field(field.name, child.type) for field, child in zip(dtype.fields, children, strict=True)]
-        return pa.Array.from_buffers(pa.struct(fields), rows, [valid], children=children)
+        fields = [(field.name, _instance(field.dtype)) for field in dtype.fields]
+        parts = [_unpack(file, f"{name}.{key}", inner, rows, texts).alias(key) for key, inner in fields]
+        return _with_nulls(file, name, pl.DataFrame(parts).to_struct(name))
     if isinstance(dtype, pl.List):
         offsets = _offsets(file, name, rows)
         items = _unpack(file, f"{name}.item", _instance(dtype.inner), int(offsets[-1]), texts)
-        return pa.Array.from_buffers(pa.list_(items.type), rows, [valid, pa.py_buffer(offsets)], children=[items])
+        if not rows:
+            return items.implode().clear()
+        cut = pl.lit(items.implode()).list.slice(pl.col("first"), pl.col("length"))
+        return _with_nulls(file, name, _places_of(offsets).select(cut).to_series().cast(dtype))
     if dtype == pl.String() and f"{name}.places" in file:
-        return _arrow_of(_placed(file, name, rows, texts))
+        return _placed(file, name, rows, texts)
     if dtype in (pl.String(), pl.Binary()):
-        offsets = _offsets(file, name, rows)
-        data = file.section(name)
-        if int(offsets[-1]) != len(data):
-            raise CorruptKglError(f"{file.path}: damaged (the texts of {name!r} have the wrong length).")
-        if dtype == pl.String():
-            _check_text(file, name, offsets, data)
-        kind: Any = pa.string() if dtype == pl.String() else pa.binary()
-        return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
+        return _with_nulls(file, name, _texts(file, name, dtype, rows))
     if dtype == pl.Boolean():
-        return pa.Array.from_buffers(pa.bool_(), rows, [valid, _bits(file, name, rows)])
-    code, arrow_type = _FIXED[dtype]
-    if valid is None:
+        bits = unpack_numbers(file, name, "<u1", (rows + 7) // 8)
+        flags = np.unpackbits(bits, bitorder="little", count=rows).view(np.bool_)
+        return _with_nulls(file, name, pl.Series(name, flags, dtype=dtype))
+    values = _numbers(file, name, dtype, rows)
+    return _with_nulls(file, name, pl.Series(name, values).cast(dtype))
+
+
+def _numbers(file: KglFile, name: str, dtype: pl.DataType, rows: int) -> npt.NDArray[Any]:
+    """The numbers of all rows, 0 for null, as the numbers that ``dtype`` is made of."""
+    code = _FIXED[dtype]
+    if f"{name}.valid" not in file:
         values = unpack_numbers(file, name, code, rows)
     else:
-        is_there = np.unpackbits(np.frombuffer(valid, dtype=np.uint8), bitorder="little", count=rows).view(np.bool_)
+        is_there = is_valid(file, name, rows)
         values = np.zeros(rows, dtype=code)
         values[is_there] = unpack_numbers(file, name, code, int(is_there.sum()))
     _check_range(file, name, dtype, values)
-    return pa.Array.from_buffers(arrow_type, rows, [valid, pa.py_buffer(values)])
+    return values
 
 
-def _bits(file: KglFile, name: str, rows: int) -> Any:
-    return pa.py_buffer(unpack_numbers(file, name, "<u1", (rows + 7) // 8))
+def _placed(file: KglFile, name: str, rows: int, texts: pl.Series | None) -> pl.Series:
+    """A series of shared texts by their places."""
+    is_there = is_valid(file, name, rows) if f"{name}.valid" in file else None
+    places = unpack_numbers(file, f"{name}.places", "<u4", rows if is_there is None else int(is_there.sum()))
+    if texts is None or (len(places) and int(places.max()) >= len(texts)):
+        raise CorruptKglError(f"{file.path}: damaged ({name!r} names texts that are not there).")
+    if is_there is None:
+        return texts.gather(pl.Series(places)) if rows else texts.clear()
+    full = np.zeros(rows, dtype=np.uint32)
+    full[is_there] = places
+    return texts.gather(_with_nulls(file, name, pl.Series(full)))
+
+
+def _texts(file: KglFile, name: str, dtype: pl.DataType, rows: int) -> pl.Series:
+    """Texts that lie side by side, about _PART_BYTES at a time: those of bodies are never held twice."""
+    offsets = _offsets(file, name, rows).astype(np.int64)
+    cuts = _cuts(offsets)
+    found = [pl.Series([], dtype=pl.Binary)]
+    # The checksum is of the whole: what is made before the last part was read is thrown away where it is wrong.
+    for (first, stop), part in zip(cuts, file.in_parts(name, [int(offsets[stop]) for _, stop in cuts]), strict=True):
+        cut = pl.lit(pl.Series([part])).bin.slice(pl.col("first"), pl.col("length"))
+        found.append(_places_of(offsets[first : stop + 1] - offsets[first]).select(cut).to_series())
+    texts = pl.concat(found, rechunk=False) if len(found) > 2 else found[-1]
+    try:
+        return texts.cast(dtype)
+    except pl.exceptions.PolarsError as reason:
+        raise CorruptKglError(f"{file.path}: damaged (the texts of {name!r} are not UTF-8).") from reason
+
+
+def _places_of(offsets: npt.NDArray[Any]) -> pl.DataFrame:
+    return pl.DataFrame({"first": offsets[:-1], "length": np.diff(offsets)})
+
+
+def _with_nulls(file: KglFile, name: str, series: pl.Series) -> pl.Series:
+    """``series`` with nulls where the section of valid rows says so."""
+    if f"{name}.valid" not in file:
+        return series
+    is_there = pl.Series("valid", is_valid(file, name, len(series)))
+    both = pl.DataFrame([series.alias("value"), is_there])
+    return both.select(pl.when("valid").then("value")).to_series()
 
 
 def _offsets(file: KglFile, name: str, rows: int) -> npt.NDArray[np.int32]:
@@ -188,19 +205,6 @@ def _offsets(file: KglFile, name: str, rows: int) -> npt.NDArray[np.int32]:
     if offsets[0] != 0 or bool((offsets[1:] < offsets[:-1]).any()):
         raise CorruptKglError(f"{file.path}: damaged (the offsets of {name!r} do not rise).")
     return offsets
-
-
-def _check_text(file: KglFile, name: str, offsets: npt.NDArray[np.int32], data: memoryview) -> None:
-    """All of ``data`` is UTF-8 and no text starts inside a character: twice as fast as checking text by text."""
-    whole = np.array([0, len(data)], dtype=np.int64)
-    text: Any = pa.Array.from_buffers(pa.large_string(), 1, [None, pa.py_buffer(whole), pa.py_buffer(data)])
-    try:
-        text.validate(full=True)
-    except pa.ArrowInvalid as reason:
-        raise CorruptKglError(f"{file.path}: damaged (the texts of {name!r} are not UTF-8).") from reason
-    starts = np.frombuffer(data, dtype=np.uint8)[offsets[offsets < len(data)]]
-    if bool(((starts & 0xC0) == 0x80).any()):
-        raise CorruptKglError(f"{file.path}: damaged (a text of {name!r} starts inside a character).")
 
 
 def _check_range(file: KglFile, name: str, dtype: pl.DataType, values: npt.NDArray[Any]) -> None:
@@ -224,34 +228,27 @@ def _pack_texts(name: str, series: pl.Series) -> Iterator[tuple[str, Piece]]:
 
 def _text_parts(series: pl.Series, offsets: npt.NDArray[np.int64]) -> Iterator[Part]:
     """The bytes of all texts, about _PART_BYTES at a time: a column of bodies is never held twice."""
-    nothing = "" if series.dtype == pl.String() else b""
-    first = 0
-    while first < len(series):
-        stop = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _PART_BYTES, side="right")) - 1)
-        part = series.slice(first, stop - first)
+    for first, stop in _cuts(offsets):
         if offsets[stop] > offsets[first]:
-            filled = part.fill_null(nothing) if part.null_count() else part
-            # The oldest form of text in Arrow is the one on disk; a cast by pyarrow would load all its kernels.
-            array = _arrow_of(filled, pl.CompatLevel.oldest())
-            _, starts, data = array.buffers()
-            ends = np.frombuffer(starts, dtype=np.int64, count=len(part) + 1)
-            yield memoryview(data)[int(ends[0]) : int(ends[-1])]
+            part = series.slice(first, stop - first)
+            yield part.str.join("").cast(pl.Binary).item() if part.dtype == pl.String() else b"".join(part.drop_nulls())
+
+
+def _cuts(offsets: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Runs of texts (first, stop) of about _PART_BYTES together."""
+    cuts: list[tuple[int, int]] = []
+    first = 0
+    while first < len(offsets) - 1:
+        stop = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _PART_BYTES, side="right")) - 1)
+        cuts.append((first, stop))
         first = stop
+    return cuts
 
 
 def _items_of(series: pl.Series, dtype: pl.List) -> pl.Series:
     """The items of all lists in order, without those a null list may hide."""
-    if not len(series):
-        return pl.Series(series.name, [], dtype=dtype.inner)
-    items = pl.from_arrow(_arrow_of(series).flatten())
-    if not isinstance(items, pl.Series):
-        raise TypeError(f"no form on disk for a series of {dtype}")
+    items = series.filter(series.list.len() > 0).explode()
     return items.cast(_instance(dtype.inner))
-
-
-def _arrow_of(series: pl.Series, level: pl.CompatLevel | None = None) -> Any:
-    level = level or pl.CompatLevel.newest()
-    return series.to_arrow(compat_level=level)  # pyright: ignore[reportUnknownVariableType]
 
 
 def _offsets_from(lengths: npt.NDArray[Any], name: str) -> npt.NDArray[np.int32]:

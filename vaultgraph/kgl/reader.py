@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,13 +73,41 @@ class KglFile:
             self._kept[name] = self._read(section)
         return self._kept[name]
 
+    def in_parts(self, name: str, stops: list[int]) -> Iterator[bytes]:
+        """The content of a section that is not packed, in parts: each up to one of ``stops``; the last is its end.
+
+        Only one part is held at a time, so the checksum is known to be right only when all were taken.
+
+        Raises:
+            CorruptKglError: as ``section``, the wrong checksum after the last part; or the section ends elsewhere.
+        """
+        section = self._sections.get(name)
+        if section is None or section.coding or section.length != (stops[-1] if stops else 0):
+            raise CorruptKglError(f"{self.path}: damaged (section {name!r} is missing or has the wrong length).")
+        at, checksum = 0, 0
+        for stop in stops:
+            try:
+                part = _read_exactly(self._handle.number, section.offset + at, stop - at, self.path)
+            except OSError as reason:
+                raise self._unreadable(reason) from reason
+            at, checksum = stop, zlib.crc32(part, checksum)
+            yield part
+        if checksum != section.checksum:
+            raise self._wrong(section)
+
+    def _unreadable(self, reason: OSError) -> CorruptKglError:
+        return CorruptKglError(f"{self.path}: cannot be read any more ({reason.strerror}).")
+
+    def _wrong(self, section: Section) -> CorruptKglError:
+        return CorruptKglError(f"{self.path}: damaged (the checksum of section {section.name!r} is wrong).")
+
     def _read(self, section: Section) -> memoryview:
         try:
             view = _read_aligned(self._handle.number, section.offset, section.length, self.path)
         except OSError as reason:
-            raise CorruptKglError(f"{self.path}: cannot be read any more ({reason.strerror}).") from reason
+            raise self._unreadable(reason) from reason
         if zlib.crc32(view) != section.checksum:
-            raise CorruptKglError(f"{self.path}: damaged (the checksum of section {section.name!r} is wrong).")
+            raise self._wrong(section)
         if not section.coding:
             return view
         numbers = unpack_numbers_of(view, section.coding, section.width, section.count)
@@ -157,6 +185,17 @@ def _read_aligned(handle: int, offset: int, length: int, path: str) -> memoryvie
             raise CorruptKglError(f"{path}: it was truncated while it was read.")
         filled += count
     return target.toreadonly()
+
+
+def _read_exactly(handle: int, offset: int, length: int, path: str) -> bytes:
+    parts: list[bytes] = []
+    while length:
+        part = os.pread(handle, min(length, _PIECE_BYTES), offset)
+        if not part:
+            raise CorruptKglError(f"{path}: it was truncated while it was read.")
+        parts.append(part)
+        offset, length = offset + len(part), length - len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _aligned_copy(numbers: npt.NDArray[Any]) -> memoryview:
