@@ -40,6 +40,17 @@ def test_reading_finds_the_text_of_thousands_of_odd_notes(
     assert plain_markdown.differences(bodies, oracle, every_line=every_line) == []
 
 
+@pytest.mark.parametrize("every_line", [False, True])
+def test_reading_finds_the_text_of_long_notes_of_odd_parts(
+    plain_markdown: ModuleType, odd_markdown: ModuleType, oracle: object, every_line: bool
+) -> None:
+    parts = odd_markdown.odd_bodies(seed=11, count=3000)
+    gaps = ["\n\n", "\n\ntext [[x]] [r]\n\n", "\n \n# h #t\n", "\n\n```\n"]
+    mixed = [part + gaps[number % len(gaps)] for number, part in enumerate(parts)]
+    bodies = ["".join(mixed[at : at + 25]) for at in range(0, len(mixed), 25)]
+    assert plain_markdown.differences(bodies, oracle, every_line=every_line) == []
+
+
 @pytest.mark.parametrize(
     ("body", "text", "headings"),
     [

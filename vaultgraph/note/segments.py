@@ -12,10 +12,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from vaultgraph.note.cuts import Exact, read_hard
 from vaultgraph.note.lines import BoolArray, IntArray, Lines, split_lines
 from vaultgraph.note.regions import find_regions
 from vaultgraph.note.stretches import Stretches, find_stretches
-from vaultgraph.note.structure import CELL_TAG, Structure, structures_of
+from vaultgraph.note.structure import CELL_TAG, structures_of
 
 _BLOCK_ID: Final = r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$"
 _QUOTE_MARKS: Final = r"^[ \t]*(?:>[ \t]?)+"
@@ -51,20 +52,24 @@ def find_segments(
     if exact_only:
         regions.hard[:] = True
     stretches = find_stretches(lines, regions)
-    hard: list[int] = np.flatnonzero(regions.hard).tolist()
-    exact = dict(zip(hard, structures_of([bodies[body] for body in hard]), strict=True))
+    exact: list[Exact] = []
+    if exact_only:
+        structures = enumerate(structures_of([bodies[body] for body in range(len(bodies))]))
+        exact = [Exact(int(lines.first[body]), body, structure) for body, structure in structures]
+    elif regions.hard.any():
+        stretches, exact = read_hard(lines, regions, stretches)
     quick_text, quick_headings = _quick(lines, stretches)
     readable = stretches.readable
     texts, headings = quick_text, quick_headings
     if exact:
-        slow_text, slow_headings = _exact(lines, exact, readable)
+        slow_text, slow_headings = _exact(exact, readable)
         texts = pl.concat([quick_text, slow_text]).sort("row")
         headings = pl.concat([quick_headings, slow_headings])
     segments = Segments(
         text=texts,
         headings=headings.sort("row"),
         blocks=_blocks(lines, readable),
-        references={body: structure.references for body, structure in exact.items() if structure.references},
+        references={part.body: part.structure.references for part in exact if part.structure.references},
         readable=readable,
     )
     return lines, segments
@@ -143,15 +148,14 @@ def _headings(
     return pl.concat([marked, lined])
 
 
-def _exact(lines: Lines, exact: Mapping[int, Structure], readable: BoolArray) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Segments and headings of the hard bodies; marks their lines of inline text as readable."""
+def _exact(exact: Sequence[Exact], readable: BoolArray) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Segments and headings of what is read exactly; marks the lines of inline text as readable."""
     found: list[tuple[int, int, str, int]] = []
     # row loop: text blocks of the few bodies read exactly
-    for body, structure in exact.items():
-        offset = int(lines.first[body])
-        for block in structure.blocks:
-            readable[offset + block.start : offset + block.end] = True
-            found.append((offset + block.start, body, block.text, block.level))
+    for part in exact:
+        for block in part.structure.blocks:
+            readable[part.row + block.start : part.row + block.end] = True
+            found.append((part.row + block.start, part.body, block.text, block.level))
     schema = {"row": pl.Int64, "body": pl.Int64, "text": pl.String, "level": pl.UInt8}
     frame = pl.DataFrame(found, schema=schema, orient="row")
     headings = frame.filter(pl.col("level") > 0).select(
