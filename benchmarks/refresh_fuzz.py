@@ -2,14 +2,16 @@
 
 usage: python benchmarks/refresh_fuzz.py [--count N] [--seed N] [--only NUMBER]
 
-Each run makes a small vault with nearly every rule of the configuration on and edits it in several steps: notes,
-canvases and attachments written, renamed, changed in case, removed, saved with size and time restored; folders made,
-moved into each other, put in the place of a note; symlinks, pipes; other rules; skills. After each step a vault that is
-refreshed and one that only follows events must give the nodes, relationships and problems of a new one; in the end the
-cache file must have the same bytes. Exit code 1 on a difference. The tests check a few runs.
+Each run makes a small vault, with nearly every rule of the configuration on or only some, and edits it in several
+steps: notes, canvases and attachments written, renamed, changed in case, removed, saved with size and time restored,
+changed in a line or two; folders made, moved into each other, put in the place of a note; symlinks, pipes; other rules;
+skills and recipes. After each step a vault that is refreshed and one that only follows events must give the nodes,
+relationships, problems, counts and cache file of a new one, the latter byte for byte. Exit code 1 on a difference. The
+tests check a few runs.
 """
 
 import argparse
+import hashlib
 import os
 import random
 import shutil
@@ -53,13 +55,33 @@ ontology:
   relationships:
     CITES: {domain: Note, range: Note, cardinality: {max: 1}}
 """
+PLAIN_RULES: Final = """kglite_vault: 1
+tag_labels:
+  "topic/*": {label: Topic, edge: IS_ABOUT}
+hubs:
+  author: {label: Author, edge: WRITTEN_BY, case_insensitive: true}
+heading_edges: {Sources: CITES}
+types:
+  Note: {rating: float}
+"""
 OTHER_RULES: Final = (
     RULES,
+    PLAIN_RULES,
+    PLAIN_RULES + "edge_defaults:\n  CITES: {weight: 1}\n",
     "kglite_vault: 1\nstructure:\n  sections: {label: Part}\n  callouts: {}\n",
     "kglite_vault: 1\nskip_dirs: [b]\n",
     "kglite_vault: 1\n",
 )
 OWN_RULES: Final = ("inline_fields: true\ntasks: true\n", "tasks: true\ncanvas: false\n", "")
+RECIPE: Final = """---
+recipe: mine
+name: linked
+description: Linked notes.
+---
+```cypher
+MATCH (n:Note)-[:LINKS_TO]->(m) RETURN m.path AS path
+```
+"""
 SKILL: Final = "---\nname: tour\ndescription: What to look at first.\n---\n\nLook at A.\n"
 
 NOTES: Final = ("A.md", "b.md", "a/A.md", "a/c.md", "a.md", "Über/Ü.md", "b/deep/er/c.md")
@@ -83,6 +105,67 @@ PARTS: Final = (
     '{"nodes": [{"id": "1", "type": "text", "text": "# A\\n[[b]] #x", "x": 0, "y": 0, "width": 1, "height": 1}]}',
     "a b c d e f g h i j k l m n o p q r s t u v w x y z " * 3 + "\n\n",
 )
+LINES: Final = (
+    "[[A]] again",
+    "[[a]]",
+    "[[b#A|shown]]",
+    "[[c#^one]] and [[c#^q1]]",
+    "[[c#New heading]]",
+    "[[nobody]]",
+    "[[Z]]",
+    "[[a/A.md]] [x](../b.md) [y](b/deep/er/c.md#A)",
+    "![[pic.png]]",
+    "![[pic.png|other text|40]]",
+    "![words](a/pic.png)",
+    "![[list.pdf#page=2]]",
+    "![[A]]",
+    "# A",
+    "## New heading",
+    "### Sources",
+    "# Crew",
+    "words ^one",
+    "words ^two",
+    "#topic/sea",
+    "#Topic/Sea",
+    "#topic",
+    "#a/b/c",
+    "#A/B",
+    "plain words",
+    "",
+    "%%",
+    "```",
+    "> [!note] Mind",
+    "- [ ] open",
+    "---",
+    "seen:: [[b]]",
+    "https://example.org",
+)
+HEAD_LINES: Final = (
+    "title: Other",
+    "title: A",
+    "id: A",
+    "id: own",
+    "aliases: [Z]",
+    "aliases: [nobody, b]",
+    "tags: [topic/wind, a/b]",
+    "tags: topic/sea",
+    "type: Api",
+    "type: Page",
+    "rating: 3",
+    "rating: 3.5",
+    "rating: high",
+    "rating: [1, two]",
+    "author: Ada",
+    "author: '[[b]]'",
+    "author: ['[[b]]', ADA, '[[nobody]]']",
+    "related: '[[A#A]]'",
+    "due: 2026-01-01",
+    "due: soon",
+    "cssclasses: x",
+    "extra: {a: {b: 1}}",
+    "kg_skip: true",
+    "parent: '[[A]]'",
+)
 
 
 def check(chance: random.Random, *, follow: bool) -> list[str]:
@@ -92,47 +175,66 @@ def check(chance: random.Random, *, follow: bool) -> list[str]:
         (folder / ".kglite").mkdir(parents=True)
         (Path(base) / "outside").mkdir()
         (Path(base) / "outside" / "far.md").write_text("# Far\n\n[[A]]\n")
-        (folder / ".kglite/vaultgraph.yaml").write_text(OWN_RULES[0])
-        (folder / ".kglite/vault.yaml").write_text(RULES)
+        (folder / ".kglite/vaultgraph.yaml").write_text(chance.choice(OWN_RULES))
+        (folder / ".kglite/vault.yaml").write_text(chance.choice((RULES, *OTHER_RULES)))
         for name in chance.sample(NOTES, chance.randrange(len(NOTES))):
             write(folder / name, some_text(chance))
-        kept, made = Path(base) / "kept.kgl", Path(base) / "made.kgl"
         done: list[str] = []
-        with vaultgraph.open(folder, cache=str(kept)) as vault:
-            following = vaultgraph.open(folder, cache=None, watch="auto") if follow else None
+        with vaultgraph.open(folder, cache=Path(base) / "kept.kgl") as vault:
+            following = vaultgraph.open(folder, cache=Path(base) / "followed.kgl", watch="auto") if follow else None
             try:
-                for _ in range(1 + chance.randrange(3)):
-                    done += [edit(folder, chance) for _ in range(1 + chance.randrange(4))]
+                for _ in range(1 + chance.randrange(4)):
+                    ways = ["touch_up"] if chance.random() < 0.5 else [""] * (1 + chance.randrange(4))
+                    done += [edit(folder, chance, way) for way in ways]
                     differences = compare(folder, vault, following)
                     if differences:
                         return [f"after {'; '.join(done)}", *differences]
             finally:
                 if following:
                     following.close()
-        with vaultgraph.open(folder, cache=str(made)) as fresh:
+        with vaultgraph.open(folder, cache=None) as fresh:
             expected = answers(fresh)
-        if kept.read_bytes() != made.read_bytes():
-            return [f"after {'; '.join(done)}", "the cache file has other bytes"]
-        with vaultgraph.open(folder, cache=str(kept)) as again:
-            if again.report.parsed or answers(again) != expected:
-                return [f"after {'; '.join(done)}", f"read from the cache it is another; {again.report.parsed} parsed"]
+        with vaultgraph.open(folder, cache=Path(base) / "kept.kgl") as again:
+            got = answers(again)
+            if again.report.parsed or got != expected:
+                said = f"read from the cache it is another; {again.report.parsed} parsed"
+                return [f"after {'; '.join(done)}", said, *different("from the cache", expected, got)]
     return []
 
 
 def compare(folder: Path, vault: Vault, following: Vault | None) -> list[str]:
     """How the refreshed vault, and the one that follows events, differ from a new one."""
     vault.refresh()
-    with vaultgraph.open(folder, cache=None) as fresh:
+    place = folder.with_name("made.kgl")
+    place.unlink(missing_ok=True)
+    with vaultgraph.open(folder, cache=place) as fresh:
         expected = answers(fresh)
-    found = [("refreshed", answers(vault)), *([("followed", answers(following))] if following else [])]
+        expected["cache"] = saved(fresh, place)
     lines: list[str] = []
-    for name, got in found:
-        for kind in expected:
-            missing = [row for row in expected[kind] if row not in got[kind]]
-            added = [row for row in got[kind] if row not in expected[kind]]
-            if expected[kind] != got[kind]:
-                lines.append(f"{name}: {kind}: missing {missing}, added {added}")
+    for name, other in (("refreshed", vault), ("followed", following)):
+        if other is None:
+            continue
+        got = answers(other)
+        got["cache"] = saved(other, folder.with_name("kept.kgl" if other is vault else "followed.kgl"))
+        lines += different(name, expected, got)
     return lines
+
+
+def different(name: str, expected: dict[str, list[str]], got: dict[str, list[str]]) -> list[str]:
+    """What is not as expected, a line for each kind of answer."""
+    lines: list[str] = []
+    for kind in expected:
+        missing = [row for row in expected[kind] if row not in got[kind]]
+        added = [row for row in got[kind] if row not in expected[kind]]
+        if expected[kind] != got[kind]:
+            lines.append(f"{name}: {kind}: missing {missing}, added {added}")
+    return lines
+
+
+def saved(vault: Vault, cache: Path) -> list[str]:
+    """A mark of the bytes of the cache file, where the vault has one."""
+    vault.save()
+    return [hashlib.sha256(cache.read_bytes()).hexdigest()] if cache.exists() else []
 
 
 def answers(vault: Vault) -> dict[str, list[str]]:
@@ -143,7 +245,9 @@ def answers(vault: Vault) -> dict[str, list[str]]:
         "nodes": sorted(map(repr, nodes)),
         "relationships": sorted(map(repr, ends)),
         "problems": [repr(row) for row in vault.current().problems.rows()],
-        "skills": list(vault.report.skills),
+        "counts": [repr(sorted(vault.report.counts.items())), repr(vault.report.derived)],
+        "names": [repr(dict(vault.report.labels)), repr(dict(vault.report.types))],
+        "guidance": [*vault.report.skills, *vault.report.recipes],
     }
 
 
@@ -173,6 +277,46 @@ def write_note(folder: Path, chance: random.Random) -> str:
     name, text = chance.choice(NOTES), some_text(chance)
     write(folder / name, text)
     return f"{name} {text!r}"
+
+
+def touch_up(folder: Path, chance: random.Random) -> str:
+    """A line or two of one or two notes that are there: come, gone, doubled, moved or spelled otherwise."""
+    notes = [name for name in NOTES if (folder / name).is_file() and not (folder / name).is_symlink()]
+    said: list[str] = []
+    for name in chance.sample(notes, min(len(notes), chance.choice((1, 1, 1, 2)))):
+        lines = (folder / name).read_text(encoding="utf-8").split("\n")
+        said += [f"{name} {change_line(lines, chance)}" for _ in range(chance.choice((1, 1, 2)))]
+        write(folder / name, "\n".join(lines))
+    return ", ".join(said)
+
+
+def change_line(lines: list[str], chance: random.Random) -> str:
+    at = chance.randrange(len(lines))
+    has_head = lines[0] == "---" and "---" in lines[1:]
+    match chance.randrange(7):
+        case 0:
+            lines.insert(at, chance.choice(LINES))
+            return f"+{at} {lines[at]!r}"
+        case 1 if has_head:
+            lines.insert(1, chance.choice(HEAD_LINES))
+            return f"+1 {lines[1]!r}"
+        case 1:
+            lines[:0] = ["---", chance.choice(HEAD_LINES), "---"]
+            return f"+head {lines[1]!r}"
+        case 2 if len(lines) > 1:
+            return f"-{at} {lines.pop(at)!r}"
+        case 3:
+            lines.insert(chance.randrange(len(lines)), lines[at])
+            return f"doubled {at}"
+        case 4:
+            lines[at] = lines[at].swapcase()
+            return f"~{at} {lines[at]!r}"
+        case 5:
+            lines[at] = chance.choice(LINES)
+            return f"={at} {lines[at]!r}"
+        case _:
+            lines[at] = f"{lines[at]} {chance.choice(LINES)}"
+            return f"…{at} {lines[at]!r}"
 
 
 def write_other(folder: Path, chance: random.Random) -> str:
@@ -285,11 +429,18 @@ def misplace(folder: Path, chance: random.Random) -> str:
 
 
 def skill(folder: Path, chance: random.Random) -> str:
-    file = folder / ".kglite/skills/tour.md"
+    return guide(folder / ".kglite/skills/tour.md", SKILL, chance)
+
+
+def recipe(folder: Path, chance: random.Random) -> str:
+    return guide(folder / ".kglite/recipes/linked.md", RECIPE, chance)
+
+
+def guide(file: Path, text: str, chance: random.Random) -> str:
     if file.exists() and chance.random() < 0.5:
         shutil.rmtree(file.parent)
         return "removed"
-    write(file, chance.choice((SKILL, "no skill")))
+    write(file, chance.choice((text, text.replace("notes", "other notes"), "neither")))
     return "written"
 
 
@@ -297,6 +448,7 @@ WAYS: Final[dict[str, Callable[[Path, random.Random], str]]] = {
     way.__name__: way
     for way in (
         write_note,
+        touch_up,
         write_other,
         restore,
         rename,
@@ -310,6 +462,7 @@ WAYS: Final[dict[str, Callable[[Path, random.Random], str]]] = {
         rules,
         misplace,
         skill,
+        recipe,
     )
 }
 

@@ -16,6 +16,7 @@ import vaultgraph
 
 EDITS = (
     "write_note",
+    "touch_up",
     "write_other",
     "restore",
     "rename",
@@ -29,6 +30,7 @@ EDITS = (
     "rules",
     "misplace",
     "skill",
+    "recipe",
 )
 
 
