@@ -203,3 +203,23 @@ def test_a_faulty_recipe_is_a_problem_with_its_place_and_the_others_load(serve):
     assert "Did you mean MATCH?" in problems
     (group,) = served.answer("list_recipe_queries", recipe="help").structured["recipes"]
     assert [query["name"] for query in group["queries"]] == ["by_tag"]
+
+
+@pytest.mark.parametrize("tool", [*OPERATIONS])
+def test_every_tool_accepts_the_budget_of_a_reply_and_refuses_a_wrong_one(serve, tool):
+    given = {
+        "cypher_query": {"query": "RETURN 1"},
+        "read_source": {"file_path": "Home"},
+        "grep": {"pattern": "sea"},
+        "fetch_images": {"items": ["a.png"]},
+        "run_recipe_query": {"recipe": "help", "query": "by_tag", "variables": {"tag": "sea"}},
+        "expand_response": {"result_id": "r1"},
+    }.get(tool, {})
+    served = serve({".kglite/recipes/a.md": RECIPE.format(name="by_tag", tool="")})
+    plain = served.answer(tool, **given)
+    if tool not in ("rebuild_graph", "graph_overview", "ping"):  # these tell the time
+        for budget in ({"mode": "full"}, {"mode": "bounded", "max_bytes": 5000}, {}, None):
+            assert served.answer(tool, **given, _response=budget) == plain
+    if tool in served.tools():
+        assert "max_bytes" in served.answer(tool, **given, _response={"max_bytes": 10}).text
+        assert served.answer(tool, **given, _response={"mode": "huge"}).is_error

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Any, Final, cast
 
 from vaultgraph.errors import ParameterError
+from vaultgraph.serve.payload import RESPONSE_SCHEMA
 
 Schema = Mapping[str, Any]
 
@@ -54,6 +55,10 @@ _MEANT: Final[Mapping[str, tuple[str, ...]]] = {
 """What callers call a parameter that is not named so, and the names it may have, the first one known counts."""
 
 
+BUDGET: Final = "_response"
+"""Accepted by every operation, also where an answer is always small and the schema does not spend bytes on it."""
+
+
 def nearest(name: str, known: Sequence[str]) -> str | None:
     """The known name closest to ``name``, ignoring case; None where nothing is close."""
     folded = {other.casefold(): other for other in reversed(known)}
@@ -69,15 +74,21 @@ def check_arguments(schema: Schema, arguments: Mapping[str, Any], operation: str
     Raises:
         ParameterError: an argument is unknown, missing or of the wrong kind; the message names the nearest or accepted.
     """
-    properties = cast("Mapping[str, Schema]", schema["properties"])
-    for name in arguments:
+    return _members(schema, arguments, operation, {BUDGET: RESPONSE_SCHEMA})
+
+
+def _members(schema: Schema, values: Mapping[str, Any], owner: str, beside: Mapping[str, Schema]) -> dict[str, Any]:
+    """The checked members of an object: those of ``schema``, and those that may stand ``beside`` them."""
+    stated = cast("Mapping[str, Schema]", schema["properties"])
+    properties = {**beside, **stated}
+    for name in values:
         if name not in properties:
-            raise _unknown(name, list(properties), operation)
-    given = {name: _checked(value, properties[name], name) for name, value in arguments.items() if value is not None}
+            raise _unknown(name, list(stated), owner)
+    given = {name: _checked(value, properties[name], name) for name, value in values.items() if value is not None}
     for name in cast("Sequence[str]", schema.get("required", ())):
         if name not in given:
             raise ParameterError(
-                f"{operation} needs the argument `{name}` ({describe(properties[name])}).",
+                f"{owner} needs the argument `{name}` ({describe(properties[name])}).",
                 {"name": name, "reason": "missing"},
             )
     return given
@@ -137,7 +148,7 @@ def _checked(value: Any, schema: Schema, name: str) -> Any:
         if "items" in schema:
             return [_checked(item, cast("Schema", schema["items"]), f"{name}[{at}]") for at, item in enumerate(items)]
     if _is_kind(value, "object") and "properties" in schema:
-        return check_arguments(schema, cast("dict[str, Any]", value), f"`{name}`")
+        return _members(schema, cast("dict[str, Any]", value), f"`{name}`", {})
     return value
 
 
