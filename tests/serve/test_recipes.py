@@ -104,7 +104,7 @@ def test_a_recipe_has_a_tool_of_its_own_labelled_as_the_vaults(served):
     vault = served()
     tool = operations_of(vault.session)["boats_longer_than"]
     assert tool.description == 'Recipe of the vault "vault", its author says: Does longer_than.'
-    assert list(tool.parameters["properties"]) == ["least", "_response"]
+    assert list(tool.parameters["properties"]) == ["least", "valid_at", "_response"]
     assert tool.parameters["additionalProperties"] is False
     assert vault.call("boats_longer_than", least=8).structured["result"]["rows"] == [["Fulmar"]]
     names = list(operations_of(vault.session))

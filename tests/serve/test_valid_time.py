@@ -141,8 +141,11 @@ def test_an_edit_is_in_the_answer_as_of_a_day(served, write):
 
 
 def test_a_recipe_answers_as_of_a_day(served):
-    recipe = "---\nrecipe: r\nname: jobs\ndescription: Jobs.\n---\n```cypher\n" + JOBS + "\n```\n"
+    recipe = "---\nrecipe: r\nname: jobs\ndescription: Jobs.\ntool: jobs\n---\n```cypher\n" + JOBS + "\n```\n"
     vault = served({**VAULT, ".kglite/recipes/jobs.md": recipe})
+    own = vault.call("jobs", valid_at="2005-06-01")
+    assert own.structured == vault.call("run_recipe_query", recipe="r", query="jobs", valid_at="2005-06-01").structured
+    assert vault.call("jobs", valid_at=5).structured["code"] == "invalid_request"
     answer = vault.call("run_recipe_query", recipe="r", query="jobs", valid_at="2005-06-01").structured
     assert answer["result"]["rows"] == [["Baker"]]
     assert answer["valid_at"] == "2005-06-01"

@@ -58,13 +58,13 @@ class _RefusedError(Exception):
         self.answer = Answer((TextPart(compact_json(data)),), structured=data, is_error=True)
 
 
-ONLY_RESPONSE: Final[Mapping[str, Any]] = {"properties": {"_response": RESPONSE_SCHEMA}}
+BESIDE_VARIABLES: Final[Mapping[str, Any]] = {"valid_at": {"type": "string"}, "_response": RESPONSE_SCHEMA}
 
 
 class Work(Protocol):
     """What one of the operations does with checked arguments."""
 
-    def __call__(self, call: Call, arguments: dict[str, Any]) -> Answer: ...
+    def __call__(self, call: Call, arguments: dict[str, Any], /) -> Answer: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,14 @@ def run_recipe_query(call: Call) -> Answer:
 def run_recipe_tool(key: tuple[str, str], call: Call) -> Answer:
     """The rows of the recipe whose own tool was called: its variables are the arguments."""
 
-    def work(call: Call, arguments: dict[str, Any]) -> Answer:
+    def work(call: Call, _none: dict[str, Any]) -> Answer:
         served = _find(guides_of(call.session, call.session.offered or {}), *key)
-        variables = {name: value for name, value in call.arguments.items() if name != "_response"}
-        return _run(call, served, variables, most_bytes=reply_bytes(arguments))
+        beside = _beside_variables(served)
+        variables = {name: value for name, value in call.arguments.items() if name not in beside}
+        given = check_arguments({"properties": beside}, _only(call.arguments, beside), key[1])
+        return _run(call, served, variables, most_bytes=reply_bytes(given), valid_at=given.get("valid_at"))
 
-    given = {name: value for name, value in call.arguments.items() if name == "_response"}
-    return _answered(call, given, ONLY_RESPONSE, key[1], work)
+    return _answered(call, {}, {"properties": {}}, key[1], work)
 
 
 def recipe_tools(session: Session, guides: Guides) -> list[RecipeTool]:
@@ -111,10 +112,20 @@ def recipe_tools(session: Session, guides: Guides) -> list[RecipeTool]:
             f'Recipe of the vault "{_short(session.name, 60)}", its author says: ' if served.source == "vault" else ""
         )
         properties = cast("Mapping[str, Any]", served.recipe.parameters["properties"])
-        parameters = {**served.recipe.parameters, "properties": {**properties, "_response": RESPONSE_SCHEMA}}
+        parameters = {**served.recipe.parameters, "properties": {**properties, **_beside_variables(served)}}
         run = partial(run_recipe_tool, key)
         tools.append(RecipeTool(served.tool, ".".join(key), label + said, parameters, run))
     return tools
+
+
+def _beside_variables(served: ServedRecipe) -> dict[str, Any]:
+    """What a recipe's own tool takes beside its variables, which come first where one is called so."""
+    own = cast("Mapping[str, Any]", served.recipe.parameters["properties"])
+    return {name: schema for name, schema in BESIDE_VARIABLES.items() if name not in own}
+
+
+def _only(arguments: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if name in names}
 
 
 def _answered(call: Call, given: Mapping[str, Any], schema: Mapping[str, Any], name: str, work: Work) -> Answer:
