@@ -176,6 +176,8 @@ class VaultRoot:
 
     def _read_file(self, found: Found, most_bytes: int) -> bytes:
         _refuse_special(found.path, found.status.st_mode)  # before opening: opening a device may act on it
+        if is_placeholder(found.status, self.counts_blocks):
+            raise _offline(found.path)
         try:
             handle = os.open(found.name, FILE_FLAGS, dir_fd=found.folder)
         except OSError as reason:
@@ -190,7 +192,7 @@ class VaultRoot:
                     {"size_bytes": status.st_size, "most_bytes": most_bytes},
                 )
             if is_placeholder(status, self.counts_blocks):
-                raise FileError(f"{found.path}: its content is in the cloud only. Download it, then ask again.")
+                raise _offline(found.path)
             data = read_whole(handle, status.st_size, most_bytes)
         except OSError as reason:
             raise FileError(f"{found.path}: cannot be read ({reason.strerror}).") from reason
@@ -276,6 +278,10 @@ def read_whole(handle: int, size_bytes: int, most_bytes: int | None = None) -> b
         pieces.append(os.read(handle, 1 << 20))
         total += len(pieces[-1])
     return b"".join(pieces)
+
+
+def _offline(path: str) -> FileError:
+    return FileError(f"{path}: its content is in the cloud only. Download it, then ask again.")
 
 
 def _refuse_special(path: str, mode: int) -> None:

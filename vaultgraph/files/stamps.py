@@ -177,6 +177,8 @@ def read_files(root: VaultRoot, paths: Sequence[str], sizes: Sequence[int]) -> t
 
 def _read_one(folder: int, name: str, size_bytes: int, counts_blocks: bool) -> bytes | None:
     """The whole file; None where its content is not on this machine."""
+    if size_bytes > _SMALL_BYTES and is_placeholder(os.stat(name, dir_fd=folder, follow_symlinks=False), counts_blocks):
+        return None  # not even opened; smaller ones show only by the flag of macOS, which is looked at below
     handle = os.open(name, FILE_FLAGS, dir_fd=folder)
     try:
         status = os.fstat(handle)
