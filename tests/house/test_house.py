@@ -10,7 +10,7 @@ from graphlib import TopologicalSorter
 import pytest
 
 FLOORS = [
-    {"errors", "durable"},
+    {"errors", "durable", "frozen"},
     {"files", "kgl", "profile"},
     {"note"},
     {"graph"},
@@ -24,7 +24,7 @@ SEAMS = {
     "watchfiles": {"vaultgraph.vault.watch"},
     "inotify_simple": {"vaultgraph.vault.bell"},
     "mcp": {"vaultgraph.serve"},
-    "uvicorn": {"vaultgraph.serve.http_server"},
+    "uvicorn": {"vaultgraph.serve.http_server", "vaultgraph.serve.http_connections"},
     "yaml": {"vaultgraph.note.frontmatter", "vaultgraph.profile", "vaultgraph.export"},
     "frontmatter": {"vaultgraph.note.frontmatter"},
     "PIL": {"vaultgraph.files.image"},

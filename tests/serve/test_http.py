@@ -4,13 +4,14 @@ import http.client
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -18,6 +19,7 @@ import pytest
 from mcp import Client
 
 from vaultgraph.files.root import VaultRoot
+from vaultgraph.serve import asking
 from vaultgraph.serve.http_address import listen, parse_address, read_token
 from vaultgraph.serve.http_guard import Access, Limits
 from vaultgraph.serve.http_server import HttpServer
@@ -25,7 +27,7 @@ from vaultgraph.serve.session import Session
 from vaultgraph.vault.vault import open_vault
 
 TOKEN = "a-token-of-more-than-16-characters"
-SLOW = "UNWIND range(1, 3000) AS a UNWIND range(1, 3000) AS b WITH a, b WHERE a * b = -1 RETURN count(*)"
+SLOW = "UNWIND range(1, 9000) AS a UNWIND range(1, 9000) AS b WITH a, b WHERE a * b = -1 RETURN count(*)"
 BOATS = {"query": "MATCH (b:Boat) RETURN b.title AS boat ORDER BY boat"}
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -211,6 +213,74 @@ def test_a_body_that_trickles_is_given_up(sample):
         assert door.text("ping").startswith("pong")
 
 
+HEAD = b"POST /mcp HTTP/1.1\r\nHost: "
+
+
+@pytest.mark.parametrize(
+    ("sent", "drop"),
+    [
+        (b"", b"x"),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ", b"x"),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /heal", b"t"),
+        (HEAD + b"evil.example\r\nContent-Length: 9000\r\n\r\n{", b" "),
+        (HEAD + b"localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", b"1\r\n \r\n"),
+    ],
+    ids=["nothing", "a header", "a second head", "a refused body", "a body in chunks"],
+)
+def test_a_client_that_trickles_is_given_up(sample, sent, drop):
+    with serving(sample, limits=Limits(head_s=0.2, body_s=0.2)) as door:
+        with socket.create_connection(("127.0.0.1", door.port), timeout=60) as raw, suppress(ConnectionError):
+            raw.sendall(sent)
+            raw.settimeout(0.02)
+            while True:  # until the server hangs up, whatever it has said before
+                try:
+                    if not raw.recv(4096):
+                        break
+                except TimeoutError:
+                    raw.sendall(drop)
+        assert door.text("ping").startswith("pong")
+
+
+def test_a_client_that_takes_nothing_of_its_answers_is_given_up(sample):
+    (sample / "long.md").write_text("x" * 1_000_000)
+    params = {"uri": "vault://long.md", "_meta": ENVELOPE}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": params}).encode()
+    head = b"localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+    head += b"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/read\r\nMcp-Name: vault://long.md\r\n"
+    with serving(sample, limits=Limits(stall_s=0.2)) as door:
+        with socket.socket() as raw:
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)  # the rest of the buffers fill up sooner
+            raw.connect(("127.0.0.1", door.port))
+            raw.sendall((HEAD + head + b"Content-Length: %d\r\n\r\n" % len(body) + body) * 8)
+            hung_up = select.poll()
+            hung_up.register(raw, select.POLLHUP | select.POLLERR)
+            assert hung_up.poll(60_000)
+        assert door.text("ping").startswith("pong")
+
+
+def test_connections_that_ask_nothing_make_room_for_one_that_does(sample):
+    with serving(sample, limits=Limits(connections=5)) as door, ExitStack() as idle:
+        held = [idle.enter_context(socket.create_connection(("127.0.0.1", door.port), timeout=60)) for _ in range(12)]
+        assert [door.text("ping").startswith("pong") for _ in range(3)] == [True] * 3
+        with suppress(ConnectionError):
+            assert held[0].recv(1) == b""  # the oldest had to go
+
+
+def test_open_streams_of_notifications_keep_no_call_out(sample):
+    with serving(sample, limits=Limits(running=1, streams=2)) as door, ExitStack() as streams:
+        params = {"notifications": {"toolsListChanged": True}, "_meta": ENVELOPE}
+        listen = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        headers |= {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"}
+        for _ in range(2):
+            connection = http.client.HTTPConnection("127.0.0.1", door.port, timeout=60)
+            streams.enter_context(closing(connection))
+            connection.request("POST", "/mcp", json.dumps(listen), headers)
+            assert connection.getresponse().status == 200
+        assert door.text("ping").startswith("pong")
+        assert door.send(body=listen, **{name.replace("-", "_"): value for name, value in headers.items()})[0] == 503
+
+
 def test_requests_over_the_rate_or_the_number_running_are_told_to_wait(sample):
     with serving(sample, limits=Limits(requests_per_s=0.001, requests_at_once=3)) as door:
         answers = [door.send("GET", "/healthz") for _ in range(5)]
@@ -288,16 +358,16 @@ def test_later_parts_cannot_be_guessed_by_other_clients(door):
 @pytest.mark.parametrize("version", ["2026-07-28", "2025-11-25"])
 def test_a_client_that_hangs_up_stops_its_query(door, version, monkeypatch):
     stopped, started = threading.Event(), threading.Event()
-    run = type(door.session.vault()).run
+    run = asking.run_as_of
 
-    def watched(vault, text, *arguments, **named):
+    def watched(*arguments, **named):
         started.set()
         try:
-            return run(vault, text, *arguments, **named)
+            return run(*arguments, **named)
         finally:
             stopped.set()
 
-    monkeypatch.setattr(type(door.session.vault()), "run", watched)
+    monkeypatch.setattr(asking, "run_as_of", watched)
     headers = {"MCP-Protocol-Version": version}
     if version == "2025-11-25":
         params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}

@@ -28,6 +28,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 GONE: Final = "vaultgraph.gone"  # in the scope of a request: the event that is set when its client has gone
 PATH: Final = "/mcp"
 HEALTH_PATH: Final = "/healthz"
+LISTEN: Final = "subscriptions/listen"
 MOST_PEERS: Final = 1024
 FAILURES_PER_S: Final = 2.0
 FAILURES_AT_ONCE: Final = 20.0
@@ -35,13 +36,21 @@ FAILURES_AT_ONCE: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Caps on what clients send. Rates are for one address: behind a proxy all clients share one."""
+    """Caps on what clients send and hold. Rates are for one address: behind a proxy all clients share one.
+
+    ``running``: calls at the same time; ``streams``: open streams of notifications, which must not keep calls out.
+    ``connections``, ``head_s``, ``stall_s``: as http_connections says.
+    """
 
     body_bytes: int = 1 << 20
     body_s: float = 30.0
     requests_per_s: float = 1000.0
     requests_at_once: float = 2000.0
     running: int = 64
+    streams: int = 128
+    connections: int = 512
+    head_s: float = 20.0  # more than the fifteen seconds that an idle connection is kept
+    stall_s: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +112,14 @@ class HttpGuard:
         self._limits = limits or Limits()
         self._requests = Buckets(self._limits.requests_per_s, self._limits.requests_at_once)
         self._failures = Buckets(FAILURES_PER_S, FAILURES_AT_ONCE)
-        self._running = 0
-        self._open: set[_Exchange] = set()
+        self._calls: set[_Exchange] = set()
+        self._streams: set[_Exchange] = set()
         self._is_closing = False
 
     def close(self) -> None:
         """End all requests that are being answered and refuse new ones. Call it in the event loop."""
         self._is_closing = True
-        for exchange in tuple(self._open):
+        for exchange in (*self._calls, *self._streams):
             exchange.end()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -124,15 +133,18 @@ class HttpGuard:
                 await self._say_health(scope, send)
                 return
             self._check_token(scope, headers)
-            is_call = scope["method"] == "POST"
-            if is_call and self._running >= self._limits.running:
+            # The protocol refuses a message whose method is not that of the header.
+            is_stream = scope["method"] == "GET" or headers.get("mcp-method") == LISTEN
+            running, most = (self._streams, self._limits.streams) if is_stream else (self._calls, self._limits.running)
+            if len(running) >= most:
                 raise _Refused(503, "Too many requests at the same time.", ((b"retry-after", b"1"),))
-            self._running += is_call
+            exchange = _Exchange()
+            running.add(exchange)
             try:
-                body = await self._body(headers, receive) if is_call else b""
-                await self._pass_on(scope, body, receive, send)
+                body = await self._body(headers, receive) if scope["method"] == "POST" else b""
+                await self._pass_on(scope, body, receive, send, exchange)
             finally:
-                self._running -= is_call
+                running.discard(exchange)
         except _Refused as refused:
             await _reply(send, refused.status, {"error": refused.text}, refused.headers)
 
@@ -205,9 +217,8 @@ class HttpGuard:
         assert waiting.cancelled_caught
         raise _Refused(408, "The body took too long.")
 
-    async def _pass_on(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    async def _pass_on(self, scope: Scope, body: bytes, receive: Receive, send: Send, exchange: "_Exchange") -> None:
         """Let the application answer; meanwhile listen for the client's going."""
-        exchange = _Exchange()
         parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> Message:
@@ -221,14 +232,12 @@ class HttpGuard:
                 pass
             exchange.end()
 
-        self._open.add(exchange)
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(listen)
                 await self._app({**scope, GONE: exchange.gone}, replay, _plain(send))
                 tasks.cancel_scope.cancel()
         finally:
-            self._open.discard(exchange)
             exchange.gone.set()
 
     async def _say_health(self, scope: Scope, send: Send) -> None:

@@ -10,12 +10,13 @@ import logging
 import socket
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 import anyio
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+from vaultgraph.serve.http_connections import Connections
 from vaultgraph.serve.http_guard import PATH, Access, HttpGuard, Limits
 from vaultgraph.serve.mcp_server import make_server
 from vaultgraph.serve.results import ResultStore
@@ -23,7 +24,6 @@ from vaultgraph.serve.session import Session
 
 MOST_SESSIONS: Final = 256
 IDLE_S: Final = 1800.0
-MOST_CONNECTIONS: Final = 512
 STOP_S: Final = 3
 KEEP_ALIVE_S: Final = 15
 MOST_HEAD_BYTES: Final = 32 * 1024
@@ -40,7 +40,9 @@ class HttpServer:
         self._manager = StreamableHTTPSessionManager(
             make_server(session), session_idle_timeout=IDLE_S, max_sessions=MOST_SESSIONS
         )
+        limits = limits or Limits()
         self._guard = HttpGuard(self._manager.asgi_app, access, partial(_health, session), limits)
+        self._connections = Connections(limits.connections, limits.head_s, limits.stall_s)
         self._server: _Uvicorn | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_stopped = False
@@ -73,6 +75,7 @@ class HttpServer:
             logging.getLogger(name).setLevel(logging.CRITICAL if name == "uvicorn.error" else logging.ERROR)
         config = uvicorn.Config(
             self._guard,
+            http=cast("type[asyncio.Protocol]", self._connections.protocol()),  # called like the class it makes one of
             interface="asgi3",
             lifespan="off",
             log_config=None,
@@ -81,7 +84,6 @@ class HttpServer:
             proxy_headers=False,  # whoever sends X-Forwarded-For would choose the address rates are counted by
             ws="none",
             loop="asyncio",
-            limit_concurrency=MOST_CONNECTIONS,
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=STOP_S,
             h11_max_incomplete_event_size=MOST_HEAD_BYTES,
