@@ -58,14 +58,19 @@ class Csr:
 
 def build_csr(from_ids: Array32, to_ids: Array32) -> Csr:
     """The adjacency of relationships given by their end nodes, ``uint32[m]`` each; row i is relationship i."""
-    if not len(from_ids):
-        empty = np.zeros(0, dtype=np.uint32)
-        return Csr(0, np.zeros(1, dtype=np.uint32), empty, empty)
     # One sort of packed pairs: ends that are sorted already, as every table's sources are, cost next to nothing.
     pairs = (from_ids.astype(np.uint64) << np.uint64(32)) | to_ids
     order = np.argsort(pairs, kind="stable").astype(np.uint32)
-    first, last = int(from_ids.min()), int(from_ids.max())
+    return csr_of_sorted(from_ids[order], to_ids[order], order)
+
+
+def csr_of_sorted(from_ids: Array32, to_ids: Array32, rows: Array32 | None = None) -> Csr:
+    """The same of relationships that are sorted by both ends; ``rows``: which they are, None for 0, 1, 2…"""
+    if not len(from_ids):
+        empty = np.zeros(0, dtype=np.uint32)
+        return Csr(0, np.zeros(1, dtype=np.uint32), empty, empty)
+    first, last = int(from_ids[0]), int(from_ids[-1])
     counts = np.bincount(from_ids.astype(np.int64) - first, minlength=last - first + 1)
     offsets = np.zeros(len(counts) + 1, dtype=np.uint32)
     np.cumsum(counts, out=offsets[1:])
-    return Csr(first, offsets, to_ids[order], order)
+    return Csr(first, offsets, to_ids, np.arange(len(from_ids), dtype=np.uint32) if rows is None else rows)

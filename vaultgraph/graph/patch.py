@@ -1,177 +1,300 @@
-"""A graph brought up to an edit of text alone, without building it anew.
+"""A graph brought up to an edit of a few notes, without building it anew.
 
-Most edits change words: no link, tag, heading, block id or property comes or goes, at most they move to other lines.
-Then only bodies, sizes and lines differ from the graph before. Whatever else differs is left to graph/build, and what
-is made here equals what that would make.
+An edit of words leaves all statements as they are: only bodies and sizes differ. Where links, tags, properties,
+headings or lines differ, what the changed notes give to the graph is found out as it was and as it is
+(graph/contribution) and exchanged: rows of relationships (patch_tables), nodes and columns (patch_nodes), problems and
+counts. Whatever bears on other notes' links, as a title or an alias, is left to graph/build. What is made here equals
+what that would make.
 """
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 import polars as pl
 
+from vaultgraph.graph.build import shared_relationships
 from vaultgraph.graph.built import Built
-from vaultgraph.graph.columns import Column, Ids, Segment
+from vaultgraph.graph.columns import Ids
+from vaultgraph.graph.contribution import Contribution, contributions, notes_of_files, rows_of_notes
+from vaultgraph.graph.folders import CONTAINS
 from vaultgraph.graph.graph import Graph, RelationshipTable
-from vaultgraph.note.records import RecordTable, rows_of_note
+from vaultgraph.graph.ground import Ground
+from vaultgraph.graph.links import PARENT_KEY, LinkRows, link_relationships
+from vaultgraph.graph.nodes import number_nodes
+from vaultgraph.graph.patch_nodes import changed_properties, is_narrow, moved_ids, node_columns, with_texts
+from vaultgraph.graph.patch_tables import Exchange, exchanged
+from vaultgraph.graph.problems import PROBLEMS, collected
+from vaultgraph.graph.shared import CHILD_OF, Shared, distinct_mentions, shared_of, uses_of
+from vaultgraph.graph.unmet import unmet
+from vaultgraph.note.records import LinkSyntax, RecordTable
 from vaultgraph.profile.settings import Profile
 
 MOST_NOTES: Final = 32  # changed at once; beyond it building anew is as quick
-_SAME: Final = ("path", "is_canvas", "is_skipped", "title", "body_line")
-_MOVABLE: Final = ("links", "tags", "headings", "blocks", "problems")
-_BY_ROW: Final = ("body", "size_bytes")
-
-
-@dataclass(frozen=True, slots=True)
-class _Edit:
-    """One changed note: its node, its values, and where its lines went (only those that something is stated on)."""
-
-    node: int
-    path: str
-    values: Mapping[str, object]
-    lines: Mapping[int, int]
-
-    @property
-    def is_moved(self) -> bool:
-        return any(old != new for old, new in self.lines.items())
+MOST_ASKED: Final = 256  # notes whose anchors lead to them
+_SAME: Final = ("path", "is_canvas", "is_skipped", "title")
+_BEARING: Final = ("id", "aliases", "type")  # properties that decide what other notes' links and labels are
+_STATED: Final = ("properties", "links", "tags", "headings", "blocks", "problems")
 
 
 def patched(old: Built, before: RecordTable, after: RecordTable, notes: Ids, profile: Profile) -> Built | None:
     """What graph/build would make of ``after``; None where it has to be asked.
 
     ``old`` was built from ``before`` by ``profile``, and from the same files. Both records have the same notes; those
-    at the rows ``notes`` may differ.
+    at the rows ``notes``, ascending, may differ.
     """
-    if len(notes) > MOST_NOTES or before.pieces.height or after.pieces.height or profile.ontology:
+    ground = old.ground
+    if len(notes) > MOST_NOTES or before.pieces.height or after.pieces.height or ground is None:
         return None
-    edits: list[_Edit] = []
-    nodes = old.graph.node_columns.get("file_path")
-    if nodes is None or len(nodes.segments) != 1:
+    files = ground.catalogue.row_of_note[notes]
+    was, now = before.notes[notes], after.notes[notes]
+    is_named_as_before = was.select(_SAME).equals(now.select(_SAME)) and not now["is_canvas"].any()
+    if not is_named_as_before or (files < 0).any() or was["body"].null_count() or now["body"].null_count():
         return None
-    for note in notes.tolist():  # row loop: the changed notes, at most MOST_NOTES
-        lines = _moved_lines(before, after, note)
-        row = after.notes.row(note, named=True)
-        found = (nodes.segments[0].series == row["path"]).arg_true()
-        if lines is None or row["is_skipped"] or row["is_canvas"] or len(found) != 1:
-            return None
-        node = nodes.segments[0].first + int(found[0])
-        edits.append(_Edit(node, row["path"], {name: row[name] for name in _BY_ROW}, lines))
-    moved = [edit for edit in edits if edit.is_moved]
-    if moved and profile.edge_defaults:
+    nodes = ground.numbering.of_file.gather(files).to_numpy()
+    columns = with_texts(old.graph, nodes, now["body"].to_list(), now["size_bytes"].to_list())
+    texted = replace(old, graph=replace(old.graph, node_columns=columns), ground=_with_sizes(ground, files, now))
+    stated = [
+        (rows_of_notes(getattr(before, name), notes), rows_of_notes(getattr(after, name), notes)) for name in _STATED
+    ]
+    if all(rows.equals(others) for rows, others in stated):
+        return _with_unmet(texted, old.graph, profile)
+    done = _exchanged(texted, before, after, notes, profile)
+    return done and _with_unmet(done, old.graph, profile)
+
+
+def _with_sizes(ground: Ground, files: Ids, notes: pl.DataFrame) -> Ground:
+    """The ground with the sizes of ``notes``, which are at the file rows ``files``."""
+    sizes = ground.catalogue.files["size_bytes"].clone().scatter(files, notes["size_bytes"])
+    return replace(
+        ground, catalogue=replace(ground.catalogue, files=ground.catalogue.files.with_columns(size_bytes=sizes))
+    )
+
+
+def _exchanged(old: Built, before: RecordTable, after: RecordTable, notes: Ids, profile: Profile) -> Built | None:
+    """``old``, whose texts are those of after the edit, with all else the changed notes state exchanged too."""
+    known = old.ground
+    assert known is not None
+    properties = [rows_of_notes(records.properties, notes) for records in (before, after)]
+    bearing = [rows.filter(pl.col("key").is_in(list(_BEARING))).drop("line") for rows in properties]
+    if profile.edge_defaults or not is_narrow(old.graph) or not bearing[0].equals(bearing[1]):
         return None
-    tables = _relationships(old.graph, moved)
-    problems = _problems(old.problems, moved)
-    columns = _node_columns(old.graph, edits)
-    if tables is None or problems is None or columns is None:
+    asking = _asking(old.graph, known, before, after, notes)
+    if len(asking) > MOST_ASKED:
         return None
-    return Built(replace(old.graph, node_columns=columns, relationships=tables), problems, old.counts)
-
-
-def _moved_lines(before: RecordTable, after: RecordTable, note: int) -> dict[int, int] | None:
-    """The new line of each line on which the note states something; None where more than lines differ."""
-    was, now = before.notes[note : note + 1], after.notes[note : note + 1]
-    if not was.select(_SAME).equals(now.select(_SAME)) or was["body"].null_count() or now["body"].null_count():
+    gave, gives = contributions(before, after, asking, known, profile)
+    problems = _problems(old.problems, gave.problems, gives.problems)
+    files = known.catalogue.row_of_note[notes]
+    gave, gives = gave.of_files(files), gives.of_files(files)
+    ground, has_new_images = _ground(known, notes, gave, gives, profile)
+    changed = changed_properties(properties[0], properties[1], after, ground, profile)
+    moved = moved_ids(known.numbering, ground.numbering)
+    exchanges = _exchanges(old.graph.relationships, (gave, gives), (known, ground), files, profile)
+    if changed is None or problems is None or exchanges is None or not _is_ascending(moved):
         return None
-    if not rows_of_note(before.properties, note).equals(rows_of_note(after.properties, note)):
+    tables = exchanged(old.graph.relationships, exchanges, moved)
+    if tables is None:
         return None
-    lines: dict[int, int] = {}
-    old_tables, new_tables = before.tables(), after.tables()
-    for name in _MOVABLE:
-        old, new = rows_of_note(old_tables[name], note), rows_of_note(new_tables[name], note)
-        if old.height != new.height or not old.drop("line").equals(new.drop("line")):
-            return None
-        # row loop: what the changed notes state
-        for from_line, to_line in zip(old["line"].to_list(), new["line"].to_list(), strict=True):
-            if (from_line is None) != (to_line is None) or lines.setdefault(from_line, to_line) != to_line:
-                return None
-    lines.pop(None, None)  # pyright: ignore[reportArgumentType, reportCallIssue] -- problems of a whole file
-    goals = [lines[line] for line in sorted(lines)]
-    return lines if goals == sorted(goals) else None
+    columns = node_columns(
+        old.graph, known, ground, after, changed, old.graph.node_columns["body"], has_new_images=has_new_images
+    )
+    graph = Graph(ground.numbering.node_count, ground.numbering.groups, columns, tables)
+    counts = {name: count + gives.counts.get(name, 0) - gave.counts.get(name, 0) for name, count in old.counts.items()}
+    return Built(graph, problems, counts, ground)
 
 
-def _node_columns(graph: Graph, edits: list[_Edit]) -> dict[str, Column] | None:
-    columns = dict(graph.node_columns)
-    nodes = [edit.node for edit in edits]
-    for name in _BY_ROW:
-        column = columns.get(name)
-        changed = _with_values(column, nodes, [edit.values[name] for edit in edits]) if column is not None else None
-        if changed is None:
-            return None
-        columns[name] = changed
-    return columns
+def _is_ascending(moved: Ids | None) -> bool:
+    return moved is None or bool((np.diff(moved[moved >= 0]) > 0).all())
 
 
-def _with_values(column: Column, ids: list[int], values: list[object]) -> Column | None:
-    """The column with other values for some ids, all of which one segment must hold."""
-    segments = list(column.segments)
-    for at, segment in enumerate(segments):
-        if segment.first <= min(ids) and max(ids) < segment.stop:
-            series = segment.series
-            rows = np.arange(len(series), dtype=np.uint32)
-            rows[np.array(ids) - segment.first] = len(series) + np.arange(len(ids))
-            fresh = pl.Series(series.name, values, dtype=series.dtype)
-            segments[at] = Segment(segment.first, pl.concat([series, fresh]).rechunk()[rows])
-            return Column(tuple(segments))
-    return None
-
-
-def _relationships(graph: Graph, moved: list[_Edit]) -> Mapping[str, RelationshipTable] | None:
-    if not moved:
-        return graph.relationships
-    tables = dict(graph.relationships)
-    for name, table in graph.relationships.items():
-        column = table.columns.get("line")
-        if column is None:
+def _asking(graph: Graph, ground: Ground, before: RecordTable, after: RecordTable, notes: Ids) -> Ids:
+    """The changed notes, and those with a link to an anchor in one whose anchors changed; rows of the records."""
+    # row loop: the changed notes
+    changed = [
+        note
+        for note in notes.tolist()
+        if any(
+            not rows_of_notes(getattr(before, name), np.array([note]))
+            .drop("line")
+            .equals(rows_of_notes(getattr(after, name), np.array([note])).drop("line"))
+            for name in ("headings", "blocks")
+        )
+    ]
+    nodes = ground.numbering.of_file.gather(ground.catalogue.row_of_note[changed]).to_numpy()
+    found = [notes]
+    note_of_node = notes_of_files(ground)[ground.numbering.notes]
+    for table in graph.relationships.values():  # row loop: one step a relationship type
+        column = table.columns.get("anchor")
+        if column is None or not len(nodes):
             continue
-        rows: list[int] = []
-        lines: list[object] = []
-        for edit in moved:  # row loop: the changed notes
-            first, stop = np.searchsorted(table.sources, [edit.node, edit.node + 1]).tolist()
-            if first == stop:
-                continue
-            found = _cells(column, first, stop)
-            properties = _cells(table.columns["property"], first, stop) if "property" in table.columns else []
-            if found is None or properties is None:
-                return None
-            # what a property states has not moved; a link to the parent, turned round, is another note's at that
-            own = [at for at, line in enumerate(found) if line is not None and not (properties and properties[at])]
-            if not {found[at] for at in own} <= edit.lines.keys():
-                return None
-            rows += [first + at for at in own]
-            lines += [edit.lines[found[at]] for at in own]
-        if rows:
-            changed = _with_values(column, rows, lines)
-            if changed is None:
-                return None
-            tables[name] = replace(table, columns={**table.columns, "line": changed})
-    return tables
+        # A relationship to a parent may be turned round: both ends are looked at.
+        for adjacency in (table.incoming, table.outgoing):
+            _, others, rows = adjacency.expand(nodes)
+            anchored = column.segments[0].series[rows].is_not_null().to_numpy()
+            others = others[anchored]
+            found.append(note_of_node[others[others < len(note_of_node)]])
+    return np.unique(np.concatenate(found))
 
 
-def _cells(column: Column, first: int, stop: int) -> list[Any] | None:
-    """The cells of consecutive rows where one segment holds them; none where no segment does."""
-    for segment in column.segments:
-        if segment.first <= first and stop <= segment.stop:
-            return segment.series.slice(first - segment.first, stop - first).to_list()
-        if segment.first < stop and first < segment.stop:
+def _ground(
+    known: Ground, notes: Ids, gave: Contribution, gives: Contribution, profile: Profile
+) -> tuple[Ground, bool]:
+    """The ground of after the edit; and whether links to images differ. Its shared nodes have the mentions of the
+    changed notes only."""
+    files = known.catalogue.row_of_note[notes]
+    lost, found = (given.links.elsewhere.drop("order", "line") for given in (gave, gives))
+    is_elsewhere_same = lost.equals(found)
+    elsewhere = known.elsewhere if is_elsewhere_same else _spliced(known, gives.links.elsewhere, files)
+    signed = [uses_of(given.written).with_columns(uses=pl.col("uses").cast(pl.Int64) * sign) for given, sign in
+              ((gave, -1), (gives, 1))]  # fmt: skip
+    change = pl.concat(signed).group_by("label", "key", "spelling").agg(pl.col("uses").sum())
+    change = change.filter(pl.col("uses") != 0)
+    used = known.shared.used
+    if change.height:
+        every = pl.concat([used.with_columns(pl.col("uses").cast(pl.Int64)), change])
+        every = every.group_by("label", "key", "spelling").agg(pl.col("uses").sum()).filter(pl.col("uses") > 0)
+        used = every.with_columns(pl.col("uses").cast(used["uses"].dtype))
+    shared = shared_of(used, gives.written, profile) if change.height else known.shared
+    numbering = known.numbering
+    if not is_elsewhere_same or change.height:
+        links = LinkRows(elsewhere, elsewhere)
+        numbering = number_nodes(known.catalogue, known.labels, links, shared, known.folders, profile)
+    shared = replace(shared, mentions=shared.mentions.clear())
+    ground = replace(known, elsewhere=elsewhere, shared=shared, numbering=numbering)
+    return ground, not is_elsewhere_same
+
+
+def _spliced(known: Ground, fresh: pl.DataFrame, files: Ids) -> pl.DataFrame:
+    """The link rows that do not lead to a note, those of ``files`` as they are now, in the order of the records."""
+    kept = known.elsewhere.filter(~pl.col("file").is_in(pl.Series(files).implode()))
+    rows = pl.concat([kept, fresh.select(kept.columns)])
+    order = np.argsort(notes_of_files(known)[rows["file"].to_numpy()], kind="stable")
+    return rows[order].with_columns(order=pl.int_range(pl.len(), dtype=pl.UInt32))
+
+
+def _exchanges(
+    tables: Mapping[str, RelationshipTable],
+    given: tuple[Contribution, Contribution],
+    grounds: tuple[Ground, Ground],
+    files: Ids,
+    profile: Profile,
+) -> dict[str, Exchange] | None:
+    """What to exchange in each table; None where rows of the changed notes cannot be told from those of others."""
+    known, ground = grounds
+    gives = given[1]
+    links = gives.links
+    is_turned = profile.folder_notes.direction == "parent_to_child"
+    if is_turned:
+        # Such links start at the other note, where other notes' lie as well: they may not differ.
+        was, now = (_parents(side.links) for side in given)
+        if not was.drop("order").equals(now.drop("order")) or any(_has_parent_fields(side.links) for side in given):
             return None
-    return []
+        links = LinkRows(links.rows.join(now, on="order", how="anti", maintain_order="left"), links.elsewhere)
+    numbering = ground.numbering
+    shared = replace(ground.shared, mentions=distinct_mentions(gives.written))
+    mentioned, nested = shared_relationships(shared, numbering)
+    fresh = _by_type([*link_relationships(links, numbering.of_file, numbering.of_key, profile), mentioned])
+    held = {CONTAINS, profile.folder_notes.edge}
+    if any(held & {*side.written["type"].unique().to_list()} for side in given):
+        return None
+    nodes = np.sort(known.numbering.of_file.gather(files).to_numpy())
+    exchanges: dict[str, Exchange] = {}
+    for name in {*tables, *fresh}:  # row loop: one step a relationship type
+        rows = _rows_from(tables[name], nodes) if name in tables else _NO_ROWS
+        if name in held and len(rows):
+            rows = rows[_is_of_link(tables[name], rows, keeps_parents=is_turned)]
+        if len(rows) or name in fresh:
+            exchanges[name] = Exchange(rows, fresh.get(name, _NO_FAMILY))
+    if _pairs(known.shared) != _pairs(ground.shared):
+        exchanges[CHILD_OF] = _with_nested(exchanges.get(CHILD_OF), tables.get(CHILD_OF), nested, known)
+    return exchanges
 
 
-def _problems(problems: pl.DataFrame, moved: list[_Edit]) -> pl.DataFrame | None:
-    for edit in moved:  # row loop: the changed notes
-        is_own = problems["path"] == edit.path
-        at = is_own.arg_true()
-        if not len(at):
-            continue
-        own = problems.filter(is_own)
-        lines = own["line"].to_list()
-        if not {line for line in lines if line is not None} <= edit.lines.keys():
+def _parents(links: LinkRows) -> pl.DataFrame:
+    """The links to a parent that are turned round."""
+    return links.rows.filter((pl.col("property") == PARENT_KEY) & (pl.col("syntax") == LinkSyntax.FRONTMATTER))
+
+
+def _has_parent_fields(links: LinkRows) -> bool:
+    """Whether an inline field names a parent: nothing is turned round then, but it looks alike in the graph."""
+    is_field = (links.rows["property"] == PARENT_KEY) & (links.rows["syntax"] != LinkSyntax.FRONTMATTER)
+    return bool(is_field.any())
+
+
+def _by_type(families: list[pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Rows of relationships by type, in the order of the families."""
+    parts: dict[str, list[pl.DataFrame]] = {}
+    for family in families:
+        for (name,), rows in family.group_by("type", maintain_order=True):  # row loop: one step a relationship type
+            parts.setdefault(str(name), []).append(rows)
+    return {name: pl.concat(found, how="diagonal") for name, found in parts.items()}
+
+
+def _rows_from(table: RelationshipTable, nodes: Ids) -> Ids:
+    """The rows that start at one of ``nodes``, both ascending."""
+    firsts, stops = (np.searchsorted(table.sources, nodes, side=side) for side in ("left", "right"))
+    counts = stops - firsts
+    return np.repeat(firsts - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
+
+
+def _is_of_link(
+    table: RelationshipTable, rows: Ids, *, keeps_parents: bool
+) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Which of the rows come from links of the note they start at; the others from where notes lie."""
+    is_link = _cells(table, "count", rows).is_not_null()
+    if keeps_parents:
+        is_link &= (_cells(table, "property", rows) != PARENT_KEY).fill_null(True)
+    return is_link.to_numpy()
+
+
+def _cells(table: RelationshipTable, key: str, rows: Ids) -> pl.Series:
+    column = table.columns.get(key)
+    return column.segments[0].series[rows] if column else pl.Series([None] * len(rows), dtype=pl.String)
+
+
+def _pairs(shared: Shared) -> set[tuple[str, str, str]]:
+    """The nesting of tags as (label, key, parent)."""
+    return set(shared.nested.select("label", "key", "parent").iter_rows())
+
+
+def _with_nested(
+    exchange: Exchange | None, table: RelationshipTable | None, nested: pl.DataFrame, known: Ground
+) -> Exchange:
+    """The exchange of `CHILD_OF` with all nesting of tags put in anew."""
+    named = known.numbering.named["space"].str.starts_with("shared/")
+    first = known.numbering.node_count - len(named)
+    tags = first + named.arg_true().to_numpy()
+    sources = table.sources if table else np.zeros(0, dtype=np.uint32)
+    gone = np.flatnonzero(np.isin(sources, tags))
+    if exchange is None:
+        return Exchange(gone, nested)
+    return Exchange(np.union1d(exchange.gone, gone), pl.concat([exchange.fresh, nested], how="diagonal"))
+
+
+def _with_unmet(built: Built, before: Graph, profile: Profile) -> Built | None:
+    """``built`` with what the configuration declares and the graph has nothing of, as it is now."""
+    was, now = (collected(unmet(graph, profile)) for graph in (before, built.graph))
+    problems = built.problems if was.equals(now) else _problems(built.problems, was, now)
+    return None if problems is None else replace(built, problems=problems)
+
+
+def _problems(every: pl.DataFrame, gone: pl.DataFrame, fresh: pl.DataFrame) -> pl.DataFrame | None:
+    """The problems with rows exchanged, sorted as they were; None where a row that goes is not there."""
+    leaving, coming = Counter(gone.iter_rows()), Counter(fresh.iter_rows())
+    paths = sorted({str(path) for path, *_ in (leaving - coming) | (coming - leaving)})
+    for path in paths:  # row loop: the notes whose problems differ
+        first, stop = (int(every["path"].search_sorted(path, side=side)) for side in ("left", "right"))
+        own = Counter(every[first:stop].iter_rows())
+        going = Counter({row: count for row, count in leaving.items() if row[0] == path})
+        if going - own:
             return None
-        new_lines = [line if line is None else edit.lines[line] for line in lines]
-        own = own.with_columns(line=pl.Series(new_lines, dtype=pl.Int32))
-        own = own.sort("line", "code", "message", nulls_last=False)
-        first = int(at[0])
-        problems = pl.concat([problems[:first], own, problems[first + own.height :]]).rechunk()
-    return problems
+        rows = [*((own - going) + Counter({row: count for row, count in coming.items() if row[0] == path})).elements()]
+        new = collected([pl.DataFrame(rows, schema=PROBLEMS, orient="row")])
+        every = pl.concat([every[:first], new, every[stop:]]).rechunk()
+    return every
+
+
+_NO_ROWS: Final = np.zeros(0, dtype=np.int64)
+_NO_FAMILY: Final = pl.DataFrame(schema={"source": pl.Int64, "target": pl.Int64, "type": pl.String})

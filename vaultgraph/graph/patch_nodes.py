@@ -1,0 +1,139 @@
+"""Nodes and their properties brought up to an edit: which come and go, and the columns that differ.
+
+Part of graph/patch. Notes neither come nor go and keep their order; media, concepts, web addresses and shared nodes,
+which exist by being named, may.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from vaultgraph.graph.build import BUILT_IN, by_file, merged_columns, stated_properties, text_segment, with_file
+from vaultgraph.graph.columns import Column, Ids, Segment
+from vaultgraph.graph.graph import Graph
+from vaultgraph.graph.ground import Ground
+from vaultgraph.graph.links import LinkRows
+from vaultgraph.graph.nodes import Numbering, built_in_segments, image_texts
+from vaultgraph.graph.properties import WIDEST, property_segments
+from vaultgraph.note.records import RecordTable
+from vaultgraph.profile.settings import Profile
+
+Segments = Mapping[str, list[Segment]]
+
+_OF_NOTES: Final = ("id", "title", "path", "file_path", "concept_id", "stem", "folder", "body", "size_bytes")
+_SHADOWED: Final = "frontmatter."
+
+
+def with_texts(graph: Graph, nodes: Ids, bodies: Sequence[str | None], sizes: Sequence[int]) -> dict[str, Column]:
+    """The node columns with other bodies and sizes for the notes ``nodes``."""
+    values: dict[str, Sequence[object]] = {"body": bodies, "size_bytes": sizes}
+    changed = {key: _with_values(graph.node_columns[key], nodes, new) for key, new in values.items()}
+    return {**graph.node_columns, **changed}
+
+
+def _with_values(column: Column, ids: Ids, values: Sequence[object]) -> Column:
+    """The column with other values for some ids, all of which its first segment holds."""
+    segment, *others = column.segments
+    rows = np.arange(len(segment.series), dtype=np.uint32)
+    rows[ids - segment.first] = len(segment.series) + np.arange(len(ids))
+    fresh = pl.Series(segment.series.name, values, dtype=segment.series.dtype)
+    return Column((Segment(segment.first, pl.concat([segment.series, fresh]).rechunk()[rows]), *others))
+
+
+def moved_ids(old: Numbering, new: Numbering) -> Ids | None:
+    """``int64[nodes before]``: the new id of each node, -1 for one that is gone; None where all stay.
+
+    Not always ascending: a missing file is placed by the first spelling of its name, which an edit may change."""
+    if old is new:
+        return None
+    parts = [
+        np.arange(len(old.notes)),
+        _positions(old.media.select("file", "key"), new.media.select("file", "key"), len(new.notes)),
+        _positions(
+            old.named.select("space", "key"), new.named.select("space", "key"), len(new.notes) + new.media.height
+        ),
+    ]
+    moved = np.concatenate(parts).astype(np.int64)
+    is_as_before = old.node_count == new.node_count and np.array_equal(moved, np.arange(old.node_count))
+    return None if is_as_before else moved
+
+
+def _positions(old: pl.DataFrame, new: pl.DataFrame, first: int) -> Ids:
+    if old.equals(new):
+        return np.arange(old.height) + first
+    at = new.with_columns(at=pl.int_range(pl.len(), dtype=pl.Int64) + first)
+    return (
+        old.join(at, on=old.columns, how="left", maintain_order="left", nulls_equal=True)["at"].fill_null(-1).to_numpy()
+    )
+
+
+def node_columns(
+    graph: Graph,
+    known: Ground,
+    ground: Ground,
+    records: RecordTable,
+    changed: Segments,
+    bodies: Column,
+    *,
+    has_new_images: bool,
+) -> Mapping[str, Column]:
+    """The columns of all nodes. ``graph`` and ``known`` are from before, ``ground`` is from after the edit.
+
+    ``graph`` has the sizes of after it. ``changed``: the segments of those frontmatter properties that differ, an empty
+    list for one that is gone. ``bodies``: the column of after. ``has_new_images``: whether links to images differ.
+    """
+    count = len(ground.numbering.notes)
+    stated: dict[str, list[Segment]] = {
+        key: [segment for segment in column.segments if segment.first < count]
+        for key, column in graph.node_columns.items()
+        if key not in _OF_NOTES
+    }
+    beside = {
+        key: [segment for segment in column.segments if segment.first >= count or key in _OF_NOTES]
+        for key, column in graph.node_columns.items()
+    }
+    texts = {"text": beside.pop("text", [])}
+    titles = by_file(records.listing["title"], ground.catalogue)
+    numbering = ground.numbering
+    if known.numbering is not numbering:
+        beside = {**built_in_segments(numbering, ground.catalogue, ground.ids, titles), "body": list(bodies.segments)}
+    if known.numbering is not numbering or has_new_images:
+        links = LinkRows(ground.elsewhere, ground.elsewhere)
+        texts = text_segment(image_texts(links, titles, numbering.of_file, numbering.of_key))
+    return merged_columns([{**stated, **changed}, beside, texts])
+
+
+def changed_properties(
+    before: pl.DataFrame, after: pl.DataFrame, records: RecordTable, ground: Ground, profile: Profile
+) -> dict[str, list[Segment]] | None:
+    """The segments of the properties of which the changed notes state something else; None where too wide a graph
+    makes the segments of one property depend on others.
+
+    ``before`` and ``after``: the property rows of those notes, ``records`` those of all.
+    """
+    stated_before, stated_after = (_by_key(rows) for rows in (before, after))
+    keys = {key for key in stated_before | stated_after if stated_before.get(key) != stated_after.get(key)}
+    if not keys:
+        return {}
+    bare = {key.removeprefix(_SHADOWED) for key in keys}
+    shown = {key if key not in BUILT_IN else f"{_SHADOWED}{key}" for key in keys}
+    asked = [*keys, *(f"{_SHADOWED}{key}" for key in bare & {*BUILT_IN}), *(bare & {*BUILT_IN})]
+    rows = with_file(records.properties.filter(pl.col("key").is_in(asked)), ground.catalogue)
+    stated, _ = stated_properties(rows, ground.labels, ground.catalogue.files["path"], profile)
+    placed = stated.with_columns(node=ground.numbering.of_file.gather(stated["file"]))
+    return {key: [] for key in shown} | property_segments(placed, ground.numbering.groups)
+
+
+def is_narrow(graph: Graph) -> bool:
+    """Whether the segments of each property stand for themselves, with room for an edit."""
+    return sum(len(segment.series) for column in graph.node_columns.values() for segment in column.segments) < WIDEST
+
+
+def _by_key(rows: pl.DataFrame) -> dict[str, list[tuple[object, ...]]]:
+    """What is stated under each key, without lines."""
+    found: dict[str, list[tuple[object, ...]]] = {}
+    for key, *cell in rows.select("key", "note", "ordinal", "kind", "number", "real", "text").iter_rows():
+        found.setdefault(key, []).append(tuple(cell))  # row loop: what the changed notes state
+    return found
