@@ -1,5 +1,7 @@
 """The modes of serving from the command line: flags, the selftest, and the line a start ends in."""
 
+import re
+import socket
 import subprocess
 import sys
 
@@ -18,7 +20,7 @@ NOTES = {
         (("--vault", "x", "--graph", "y.kgl"), "--vault and --graph exclude each other"),
         (("--vault", "x", "--source-root", "y"), "--vault and --source-root exclude each other"),
         (("--graph", "x.kgl", "build", "y"), "--graph serves; build takes the folder"),
-        (("--vault", "x", "--selftest", "--http"), "without --http"),
+        (("--vault", "x", "--selftest", "--http"), "over stdin and stdout, without --http"),
     ],
 )
 def test_flags_that_do_not_go_together_exit_2(vaultgraph, arguments, words):
@@ -28,17 +30,21 @@ def test_flags_that_do_not_go_together_exit_2(vaultgraph, arguments, words):
     assert done.err.count("\n") == 1
 
 
-def test_a_selftest_uses_each_tool_once_and_exits_0(vaultgraph, write):
+def test_a_selftest_shakes_hands_uses_each_capability_and_exits_0(vaultgraph, write):
     folder = write({**NOTES, "workspace_mcp.yaml": "tools: [{name: one, cypher: RETURN 1}]\nbuiltins: {github: true}"})
-    done = vaultgraph("--vault", folder, "--vault-cache", "none", "--watch", "off", "--selftest")
+    done = vaultgraph("--vault", folder, "--vault-cache", "none", "--watch", "off", "--name", "Quay", "--selftest")
     lines = done.out.splitlines()
-    assert done.code == 0
+    assert done.code == 0, done.out
     assert lines[0].startswith("note     workspace_mcp.yaml:2: `builtins.github` has no effect")
+    assert re.search(r"^initialize +\S+ ms  ok  vaultgraph \(Quay\) \S+, protocol 20\d\d-\d\d-\d\d$", lines[1])
+    assert lines[2].endswith(" ms  ok  11 tools")
     tried = [line.split()[0] for line in lines[1:-1]]
-    assert tried[:3] == ["start", "graph_overview", "cypher_query"]
+    assert tried[:4] == ["initialize", "tools/list", "graph_overview", "cypher_query"]
     assert {"read_source", "grep", "list_source", "fetch_images", "one", "expand_response"} <= set(tried)
-    assert all(line.endswith(" ms  ok") or "not tried" in line for line in lines[1:-1])
+    assert tried[-2:] == ["prompts", "resources"]
+    assert all(" ms  ok" in line or "not tried" in line for line in lines[1:-1])
     assert lines[-1].startswith("all ")
+    assert not (folder / ".kglite").exists()
 
 
 def test_a_selftest_that_finds_a_fault_names_it_and_exits_1(vaultgraph, write):
@@ -48,6 +54,36 @@ def test_a_selftest_that_finds_a_fault_names_it_and_exits_1(vaultgraph, write):
     (line,) = [line for line in done.out.splitlines() if line.startswith("half ")]
     assert "FAILED evaluation: " in line
     assert done.out.splitlines()[-1].endswith(" work")
+
+
+def test_a_selftest_of_a_vault_that_cannot_be_built_says_why(vaultgraph, write):
+    folder = write({**NOTES, ".kglite/vault.yaml": "kglite_vault: 1\nnonsense: 1\n"})
+    done = vaultgraph("--vault", folder, "--vault-cache", "none", "--selftest")
+    assert done.code == 1
+    (line,) = [line for line in done.out.splitlines() if line.startswith("cypher_query ")]
+    assert "`nonsense` is not a known key" in line
+    assert " ms  ok" in next(line for line in done.out.splitlines() if line.startswith("read_source "))
+
+
+def test_a_selftest_of_a_server_that_ends_at_once_says_its_last_words(vaultgraph, write):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        manifest = f"extensions: {{csv_http_server: {{port: {port}}}}}"
+        folder = write({**NOTES, "workspace_mcp.yaml": manifest})
+        done = vaultgraph("--vault", folder, "--vault-cache", "none", "--selftest")
+    assert done.code == 1
+    assert done.out.startswith("initialize ")
+    assert "FAILED Connection closed; vaultgraph: " in done.out
+    assert "csv_http_server: Address already in use" in done.out
+    assert done.out.splitlines()[-1] == "0 of 1 work"
+
+
+def test_a_selftest_of_what_cannot_be_served_is_one_line(vaultgraph, write):
+    done = vaultgraph("--vault", write(NOTES) / "none", "--selftest")
+    assert (done.code, done.out) == (1, "")
+    assert "no such folder" in done.err
 
 
 def test_a_selftest_of_a_saved_graph_and_of_files_alone(vaultgraph, write):

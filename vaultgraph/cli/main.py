@@ -40,7 +40,9 @@ _VAULT_CACHE = click.option(
     metavar="FILE|none",
     help="Manifest; default: workspace_mcp.yaml in the vault, NAME_mcp.yaml beside NAME.kgl.",
 )
-@click.option("--selftest", is_flag=True, help="Start, use each tool once, say what worked, and exit.")
+@click.option(
+    "--selftest", is_flag=True, help="Start a server, use all it offers over its protocol, say what worked, and exit."
+)
 @click.option(
     "--http",
     is_flag=False,
@@ -113,7 +115,7 @@ def cli(
     if vault is not None and len(stated) > 1:
         raise click.UsageError(f"--vault and {stated[1]} exclude each other: a vault brings its graph and its files.")
     if selftest and http is not None:
-        raise click.UsageError("--selftest runs in this process, without --http.")
+        raise click.UsageError("--selftest talks over stdin and stdout, without --http.")
     # polars' allocator reads this when it is loaded: one arena instead of eight keeps a tenth less memory, no slower.
     os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:1")
     from vaultgraph.cli.opening import HttpOptions, ServeOptions  # noqa: PLC0415 -- only this command needs it

@@ -1,52 +1,52 @@
-"""`--selftest`: the server started in this process, each of its tools used once, and a line on stdout for each.
+"""`--selftest`: the server started as a child, the handshake of a client, each capability used once, a line for each.
 
-Calls go through dispatch, as a client's do. Arguments are taken from what is served, so that a vault of any content can
-be tested; nothing is written but what serving itself writes.
+Everything goes over stdio through the official client. Arguments are taken from what is served, so that a vault of any
+content can be tested; nothing is written but what serving itself writes.
 """
 
+import sys
+import tempfile
 import time
-from collections.abc import Mapping
-from typing import Any, Final, Literal, cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, Final, Literal, TextIO, cast
 
+import anyio
 import click
 
-from vaultgraph.cli.boot import boot_line
 from vaultgraph.cli.opening import ServeOptions, open_session
-from vaultgraph.errors import VaultgraphError
 from vaultgraph.files.root import askable
 from vaultgraph.files.stamps import scan
-from vaultgraph.serve.answers import ImagePart
-from vaultgraph.serve.cells import one_line, plain_text
-from vaultgraph.serve.dispatch import dispatch
+from vaultgraph.serve.answers import Answer, ImagePart
+from vaultgraph.serve.cells import counted, one_line, plain_text
+from vaultgraph.serve.child import Child, started_child
+from vaultgraph.serve.guidance import guides_of
 from vaultgraph.serve.operations import Operation
 from vaultgraph.serve.session import Session
-from vaultgraph.serve.surface import operations_of
+from vaultgraph.serve.surface import operations_of, static_operations
 
 BUILD_S: Final = 600.0
-SHOWN_CHARS: Final = 120
+AGAIN_S: Final = 0.2
+SHOWN_CHARS: Final = 160
 IMAGES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 TEXTS: Final = (".md", ".txt", ".canvas", ".yaml", ".json")
 LAST: Final = ("expand_response",)  # needs an answer that said there is more
 
 Outcome = Literal["ok", "failed", "not tried"]
-Line = tuple[str, float | None, str | None]
-"""A name, milliseconds where it was tried, and the fault."""
+Line = tuple[str, float | None, str | None, str]
+"""A name, milliseconds where it was tried, the fault, and what there is to say where all went well."""
 
 
 def run_selftest(options: ServeOptions) -> int:
-    """Start, use each tool, print a line each; 0 where all went well.
+    """Start a server with the same flags, use all it offers, print a line each; 0 where all went well.
 
     Raises:
         SettingsError: what is to be served cannot be.
     """
-    since = time.perf_counter()
     session, remarks = open_session(options)
     for remark in remarks:
         click.echo(plain_text(f"note     {remark}"))
-    session.start()
-    session.wait_built(BUILD_S)
     try:
-        outcomes = [_print(*line) for line in _results(session, since)]
+        outcomes = anyio.run(_tried, session, options)
     finally:
         session.close()
     failed, tried = outcomes.count("failed"), len(outcomes) - outcomes.count("not tried")
@@ -54,47 +54,114 @@ def run_selftest(options: ServeOptions) -> int:
     return 1 if failed else 0
 
 
-def _print(name: str, spent_ms: float | None, fault: str | None) -> Outcome:
+async def _tried(session: Session, options: ServeOptions) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    started = time.perf_counter()
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        try:
+            async with started_child(_command(options), errors) as child:
+                outcomes.append(_print("initialize", _ms(started), None, child.introduction))
+                async for line in _results(session, child):
+                    outcomes.append(_print(*line))  # noqa: PERF401 -- a line is shown when it is known
+        except ConnectionError as error:
+            fault = f"{error}; {_last_line(errors)}"
+            outcomes.append(_print("connection" if outcomes else "initialize", _ms(started), fault, ""))
+    return outcomes
+
+
+def _command(options: ServeOptions) -> list[str]:
+    """What starts the server that the flags ask for."""
+    stated = {
+        "--vault": options.vault,
+        "--graph": options.graph,
+        "--source-root": options.source_root,
+        "--mcp-config": options.mcp_config,
+        "--name": options.name,
+        "--vault-cache": options.cache,
+        "--watch": options.watch,
+        "--log-level": options.log_level,
+    }
+    flags = [part for name, value in stated.items() if value is not None for part in (name, value)]
+    refused = [] if options.takes_guidance else ["--no-vault-guidance"]
+    return [sys.executable, "-m", "vaultgraph.cli.main", *flags, *refused]
+
+
+def _ms(started: float) -> float:
+    return (time.perf_counter() - started) * 1000
+
+
+def _last_line(errors: TextIO) -> str:
+    errors.seek(0)
+    lines = errors.read().splitlines()
+    return lines[-1] if lines else "nothing on stderr"
+
+
+def _print(name: str, spent_ms: float | None, fault: str | None, told: str) -> Outcome:
     """One line."""
     if spent_ms is None:
         click.echo(f"{name:<24} {'-':>9}     not tried: there is nothing to call it with")
         return "not tried"
-    outcome = "ok" if fault is None else f"FAILED {one_line(fault)[:SHOWN_CHARS]}"
+    well = f"ok  {told}".rstrip()
+    outcome = well if fault is None else f"FAILED {one_line(fault)[:SHOWN_CHARS]}"
     click.echo(plain_text(f"{name:<24} {spent_ms:>9,.1f} ms  {outcome}"))
     return "ok" if fault is None else "failed"
 
 
-def _results(session: Session, since: float) -> list[Line]:
-    """Name, milliseconds and fault of the start and of each tool."""
-    built = session.mode == "files" or session.is_built()
-    fault = None if built else boot_line(session, since)
-    results: list[Line] = [("start", (time.perf_counter() - since) * 1000, fault)]
-    known = _Known(session)
-    offered = operations_of(session)
+async def _results(session: Session, child: Child) -> AsyncIterator[Line]:
+    """What came of the lists, of each tool, of a prompt and of a resource."""
+    started = time.perf_counter()
+    offered = await child.tools()
+    yield "tools/list", _ms(started), None if offered else "there is no tool", counted(len(offered), "tool")
+    known = _Known(session, child, offered)
     for name in sorted(offered, key=lambda name: name in LAST):
-        arguments = known.arguments(offered[name])
+        arguments = await known.arguments(name)
         if arguments is None:
-            results.append((name, None, None))
+            yield name, None, None, ""
             continue
         started = time.perf_counter()
-        answer = dispatch(session, name, arguments)
-        spent_ms = (time.perf_counter() - started) * 1000
-        results.append((name, spent_ms, f"{answer.text} (called with {arguments})" if answer.is_error else None))
-    return results
+        answer = await known.call(name, arguments)
+        yield name, _ms(started), f"{answer.text} (called with {arguments})" if answer.is_error else None, ""
+    yield await _listed("prompts", child.prompts, child.prompt)
+    yield await _listed("resources", child.resources, child.resource)
+
+
+async def _listed(
+    name: str, names: Callable[[], Awaitable[list[str]]], one: Callable[[str], Awaitable[object]]
+) -> Line:
+    """What came of a list and of asking for the first of it."""
+    started = time.perf_counter()
+    found = await names()
+    if not found:
+        return name, None, None, ""
+    fault = None if await one(found[0]) else f"{found[0]} is empty"
+    return name, _ms(started), fault, f"{len(found)} listed, one read"
 
 
 class _Known:
-    """Names that calls can be made with: a file, an image, a recipe, a skill, a long answer."""
+    """What calls can be made with: a file, an image, a recipe, a long answer. Waits for the first build."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, child: Child, offered: Mapping[str, Mapping[str, Any]]) -> None:
         self._session = session
+        self._child = child
+        self._schemas = offered
+        self._operations: Mapping[str, Operation] = operations_of(session)
         paths: list[str] = scan(session.folder()).files["path"].to_list()
         self._text = next((path for end in TEXTS for path in paths if path.lower().endswith(end)), None)
         self._images = [path for path in paths if path.lower().endswith(IMAGES)]
 
-    def arguments(self, operation: Operation) -> dict[str, Any] | None:
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+        """The answer, once the graph is built."""
+        deadline = time.monotonic() + BUILD_S
+        while True:
+            answer = await self._child.call(name, arguments)
+            is_building = "The graph is being built, " in answer.text[:200]
+            if not is_building or time.monotonic() > deadline:
+                return answer
+            await anyio.sleep(AGAIN_S)
+
+    async def arguments(self, name: str) -> dict[str, Any] | None:
         """Arguments for a call; None where there is nothing to make one with, which is no fault."""
-        match operation.run.__name__ if hasattr(operation.run, "__name__") else "":
+        match self._bundled(name):
             case "cypher_query":
                 return {"query": "MATCH (n) RETURN count(n) AS nodes"}
             case "read_source":
@@ -102,50 +169,42 @@ class _Known:
             case "grep":
                 return {"pattern": ".", "max_results": 1}
             case "fetch_images":
-                return self._an_image(operation)
+                return await self._an_image(name)
             case "run_recipe_query":
                 return self._a_recipe()
             case "expand_response":
-                return self._more()
+                return await self._more()
             case _:
-                return _made_up(operation.parameters)
+                return _made_up(self._schemas[name])
 
-    def _an_image(self, operation: Operation) -> dict[str, Any] | None:
+    def _bundled(self, name: str) -> str:
+        """What a tool is called before the manifest renames it; "" for one that is not built in."""
+        operation = self._operations.get(name)
+        return getattr(operation.run, "__name__", "") if operation is not None else ""
+
+    async def _an_image(self, name: str) -> dict[str, Any] | None:
         """The first image that is delivered, so that one damaged picture is no fault of the server."""
         for path in self._images[:20]:
             arguments = {"items": [askable(path)], "max_edge": 64}
-            if any(isinstance(part, ImagePart) for part in dispatch(self._session, operation.name, arguments).parts):
+            if any(isinstance(part, ImagePart) for part in (await self.call(name, arguments)).parts):
                 return arguments
         return {"items": [askable(self._images[0])]} if self._images else None
 
     def _a_recipe(self) -> dict[str, Any] | None:
-        from vaultgraph.serve.guidance import guides_of  # noqa: PLC0415 -- only where there are recipes
-        from vaultgraph.serve.surface import static_operations  # noqa: PLC0415 -- as above
-
         recipes = guides_of(self._session, static_operations(self._session)).recipes.values()
         for served in recipes:
             variables = _made_up(served.recipe.parameters)
             return {"recipe": served.recipe.recipe, "query": served.recipe.name, "variables": variables}
         return None
 
-    def _more(self) -> dict[str, Any] | None:
+    async def _more(self) -> dict[str, Any] | None:
         """A result to ask more of: a long answer is made for it."""
-        try:
-            if not self._session.is_built():
-                return None
-            query = "UNWIND range(1, 5000) AS number RETURN number, 'a row of a long answer' AS text"
-            self._session.vault().current()
-        except VaultgraphError:
+        asking = next((name for name in self._schemas if self._bundled(name) == "cypher_query"), None)
+        if asking is None:
             return None
-        long = dispatch(self._session, self._name_of("cypher_query"), {"query": query})
-        _, found, rest = long.text.partition('expand_response(result_id="')
+        query = "UNWIND range(1, 5000) AS number RETURN number, 'a row of a long answer' AS text"
+        _, found, rest = (await self.call(asking, {"query": query})).text.partition('expand_response(result_id="')
         return {"result_id": rest.split('"', 1)[0]} if found else None
-
-    def _name_of(self, bundled: str) -> str:
-        names = [
-            name for name, one in operations_of(self._session).items() if getattr(one.run, "__name__", "") == bundled
-        ]
-        return names[0] if names else bundled
 
 
 def _made_up(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -108,6 +108,8 @@ def ping(call: Call) -> Answer:
     lines = [fitting(call.arguments.get("message") or "pong", ECHO_BYTES), f"vaultgraph {__version__}"]
     if call.session.is_built():
         lines.append(freshness(call.session.vault().current(), datetime.now(UTC)))
+    elif (fault := call.session.fault) is not None:
+        lines.append(f"no graph: {fault.code}: {fault.message}")
     else:
         lines.append(call.session.progress())
     return text_answer("\n".join(lines))

@@ -156,6 +156,11 @@ class Session:
         """Whether graph operations answer without waiting."""
         return self.mode != "files" and self._settled.is_set() and self._error is None
 
+    @property
+    def fault(self) -> VaultgraphError | None:
+        """Why there is no graph, where the last build failed."""
+        return self._error
+
     def is_settled(self) -> bool:
         """Whether no build is going on in the background."""
         return self._settled.is_set()
