@@ -31,7 +31,6 @@ SEAMS = {
     "markdown_it": {"vaultgraph.note"},
     "polars": {"vaultgraph.profile", "vaultgraph.note", "vaultgraph.files", "vaultgraph.graph", "vaultgraph.cypher",
                "vaultgraph.kgl", "vaultgraph.export", "vaultgraph.vault", "vaultgraph.serve", "vaultgraph.cli"},
-    "pyarrow": {"vaultgraph.graph", "vaultgraph.kgl", "vaultgraph.export"},
     "click": {"vaultgraph.cli"},
     "rich": {"vaultgraph.cli", "vaultgraph.cypher.result"},
     "rustworkx": {"vaultgraph.cypher.algorithms"},

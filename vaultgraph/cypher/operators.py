@@ -5,10 +5,11 @@ hidden columns start with a space. There is no second, physical tree: another wa
 chosen by a rule.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal as Choice
 
 from vaultgraph.cypher.syntax import CountStar, Expression, FunctionCall, LabelExpression, Span
+from vaultgraph.frozen import frozen
 
 Direction = Choice["out", "in", "both"]
 SoughtBy = Choice["=", "IN", "<", "<=", ">", ">=", "STARTS WITH"]
@@ -16,19 +17,19 @@ Items = tuple[tuple[str, Expression], ...]
 Keys = tuple[tuple[Expression, bool], ...]  # (expression, descending)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Start:
     """One row without columns."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Argument:
     """The rows handed in from outside: of the operator above, or of an expression with a pattern."""
 
     variables: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScanNodes:
     """All nodes, or those whose labels satisfy ``labels``, in id order."""
 
@@ -36,7 +37,7 @@ class ScanNodes:
     labels: LabelExpression | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SeekNodes:
     """The nodes whose property ``key`` equals ``value``, or one of its items where ``many``; ``value`` is constant."""
 
@@ -47,7 +48,7 @@ class SeekNodes:
     many: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sought:
     """A demand on the property ``key``, with a constant ``value``; a part of ``predicate`` or all of it."""
 
@@ -57,7 +58,7 @@ class Sought:
     predicate: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SeekIndex:
     """The nodes that satisfy the predicates of all of ``sought``, through sorted indexes of their properties."""
 
@@ -66,7 +67,7 @@ class SeekIndex:
     sought: tuple[Sought, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CountNodes:
     """One row: how many nodes satisfy ``labels``."""
 
@@ -74,7 +75,7 @@ class CountNodes:
     labels: LabelExpression | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expand:
     """One hop from ``source``. ``is_bound``: ``target`` is a column already and only hops that end there are kept.
 
@@ -94,7 +95,7 @@ class Expand:
     at: Span = field(default=(0, 0), compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpandBound:
     """The ends of a relationship that is a column already, in the directions that fit; null fits nothing."""
 
@@ -109,7 +110,7 @@ class ExpandBound:
     at: Span = field(default=(0, 0), compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trails:
     """What ExpandVariable and ShortestPaths share: which hops make a trail.
 
@@ -130,7 +131,7 @@ class Trails:
     at: Span = field(default=(0, 0), compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpandVariable:
     """All trails from ``source``; the fields mean what they mean in Expand."""
 
@@ -143,7 +144,7 @@ class ExpandVariable:
     unlike: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reach:
     """The nodes that ExpandVariable would find, each once a row."""
 
@@ -156,7 +157,7 @@ class Reach:
     unlike: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShortestPaths:
     """One shortest trail (or ``every`` one of the least length) between two columns of nodes."""
 
@@ -167,7 +168,7 @@ class ShortestPaths:
     every: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Degree:
     """Column ``column``: how many rows Expand would make of each row. Rows of which it would make none are dropped.
 
@@ -184,7 +185,7 @@ class Degree:
     where: tuple[str, Expression] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tally:
     """One row for each node that Expand would reach: ``target``, and in ``column`` how many rows lead there.
 
@@ -202,7 +203,7 @@ class Tally:
     at: Span = field(default=(0, 0), compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BuildPath:
     """Column ``path`` from its first node and its steps: (column, whether it is a trail column)."""
 
@@ -212,7 +213,7 @@ class BuildPath:
     steps: tuple[tuple[str, bool], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filter:
     """The rows where ``predicate`` is true."""
 
@@ -220,7 +221,7 @@ class Filter:
     predicate: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Extend:
     """The columns of the input and ``items`` beside them."""
 
@@ -228,7 +229,7 @@ class Extend:
     items: Items
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Project:
     """Only the columns ``items``."""
 
@@ -236,7 +237,7 @@ class Project:
     items: Items
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Keep:
     """Only the columns ``names``, as they are."""
 
@@ -244,7 +245,7 @@ class Keep:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Aggregate:
     """One row for each distinct value of ``keys`` (one row in all without keys); ``calls`` are aggregates only."""
 
@@ -253,14 +254,14 @@ class Aggregate:
     calls: tuple[tuple[str, FunctionCall | CountStar], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Distinct:
     """The first of equal rows."""
 
     input: "Plan"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sort:
     """Rows ordered by ``keys``; equal rows stay in order."""
 
@@ -268,7 +269,7 @@ class Sort:
     keys: Keys
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TopK:
     """Rows ``skip`` … ``skip + limit - 1`` of the order by ``keys``."""
 
@@ -278,7 +279,7 @@ class TopK:
     limit: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Skip:
     """All rows but the first ``count``."""
 
@@ -286,7 +287,7 @@ class Skip:
     count: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limit:
     """The first ``count`` rows."""
 
@@ -294,7 +295,7 @@ class Limit:
     count: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LimitPieces:
     """Limit that runs ``pipeline`` over growing pieces of ``input`` until it has enough rows.
 
@@ -306,7 +307,7 @@ class LimitPieces:
     count: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unwind:
     """A row for each item of the list ``source``."""
 
@@ -315,7 +316,7 @@ class Unwind:
     variable: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Optional:
     """The rows ``inner`` makes of each row; one row with nulls in ``introduced`` where it makes none.
 
@@ -328,7 +329,7 @@ class Optional:
     row: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Apply:
     """The rows a subquery makes of each row, with ``introduced`` beside it, in the order of the rows.
 
@@ -343,7 +344,7 @@ class Apply:
     kind: Choice["rows", "unit"] = "rows"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LimitEach:
     """Within a subquery: of the rows with the same number in ``row`` those after ``skip``, at most ``limit``."""
 
@@ -353,7 +354,7 @@ class LimitEach:
     limit: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmptyGroups:
     """Within a subquery: for each row of its Argument without a row, ``carried`` and what ``calls`` give of no rows."""
 
@@ -363,7 +364,7 @@ class EmptyGroups:
     calls: tuple[tuple[str, FunctionCall | CountStar], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Join:
     """Every pair of rows, or only those with equal, non-null values of the expression pairs ``equal``."""
 
@@ -372,7 +373,7 @@ class Join:
     equal: tuple[tuple[Expression, Expression], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Union:
     """The rows of all parts, which have the same columns."""
 
@@ -380,7 +381,7 @@ class Union:
     columns: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallProcedure:
     """For each row the rows of a procedure; ``yields`` are (result column, variable)."""
 

@@ -4,13 +4,15 @@ Made by cypher/clauses and cypher/expressions, checked and completed by cypher/b
 left out of equality, so that a printed and parsed query equals its original.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal as Choice
+
+from vaultgraph.frozen import frozen
 
 Span = tuple[int, int]  # 0-based half-open character offsets in the query text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Syntax:
     """Root of all tree values; ``at`` is the span in the query text."""
 
@@ -20,40 +22,40 @@ class Syntax:
 # Expressions
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Literal(Syntax):
     """null, a boolean, an integer, a float or a string."""
 
     value: bool | int | float | str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListLiteral(Syntax):
     items: "tuple[Expression, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MapLiteral(Syntax):
     entries: "tuple[tuple[str, Expression], ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter(Syntax):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variable(Syntax):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Property(Syntax):
     subject: "Expression"
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Index(Syntax):
     """``subject[index]`` of a list, map, node or relationship."""
 
@@ -61,14 +63,14 @@ class Index(Syntax):
     index: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slice(Syntax):
     subject: "Expression"
     start: "Expression | None"
     stop: "Expression | None"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unary(Syntax):
     operator: Choice["NOT", "-", "+"]
     operand: "Expression"
@@ -80,14 +82,14 @@ BinaryOperator = Choice[
 ComparisonOperator = Choice["=", "<>", "<", "<=", ">", ">="]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binary(Syntax):
     operator: BinaryOperator
     left: "Expression"
     right: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison(Syntax):
     """``first op1 e1 op2 e2 …``: a chain means the conjunction of its neighbours."""
 
@@ -95,13 +97,13 @@ class Comparison(Syntax):
     rest: "tuple[tuple[ComparisonOperator, Expression], ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IsNull(Syntax):
     operand: "Expression"
     negated: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HasLabels(Syntax):
     """``n:A`` as a predicate of a node, or ``r:T`` of a relationship."""
 
@@ -109,7 +111,7 @@ class HasLabels(Syntax):
     labels: "LabelExpression"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionCall(Syntax):
     """``name`` is as written (with dots); functions are looked up case-insensitively. Aggregates are calls too."""
 
@@ -118,12 +120,12 @@ class FunctionCall(Syntax):
     distinct: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CountStar(Syntax):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case(Syntax):
     """Simple where ``subject`` is given, else searched; ``default`` None stands for null."""
 
@@ -132,7 +134,7 @@ class Case(Syntax):
     default: "Expression | None"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListComprehension(Syntax):
     variable: str
     source: "Expression"
@@ -140,7 +142,7 @@ class ListComprehension(Syntax):
     projection: "Expression | None"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quantifier(Syntax):
     kind: Choice["all", "any", "none", "single"]
     variable: str
@@ -148,7 +150,7 @@ class Quantifier(Syntax):
     where: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reduce(Syntax):
     accumulator: str
     start: "Expression"
@@ -157,7 +159,7 @@ class Reduce(Syntax):
     step: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PatternPredicate(Syntax):
     """A path pattern used as a boolean, or ``EXISTS { pattern WHERE … }``.
 
@@ -169,7 +171,7 @@ class PatternPredicate(Syntax):
     bare: bool = field(default=False, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PatternCount(Syntax):
     """``COUNT { pattern WHERE … }``."""
 
@@ -177,7 +179,7 @@ class PatternCount(Syntax):
     where: "Expression | None" = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PatternComprehension(Syntax):
     """``[p = (a)-->(b) WHERE … | projection]``."""
 
@@ -186,7 +188,7 @@ class PatternComprehension(Syntax):
     projection: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subquery(Syntax):
     """``EXISTS { … }``, ``COUNT { … }`` and ``COLLECT { … }`` of whole clauses; plain patterns are forms of their own.
 
@@ -198,7 +200,7 @@ class Subquery(Syntax):
     columns: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MapProjection(Syntax):
     """``n {.a, .*, key: expression, other}``: entries are (key, expression), ``everything`` is ``.*``."""
 
@@ -217,29 +219,29 @@ Expression = (
 # Patterns
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LabelName(Syntax):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LabelAnd(Syntax):
     """``A:B`` and ``A&B``."""
 
     parts: "tuple[LabelExpression, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LabelOr(Syntax):
     parts: "tuple[LabelExpression, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LabelNot(Syntax):
     part: "LabelExpression"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LabelAny(Syntax):
     """``%``: at least one label."""
 
@@ -247,7 +249,7 @@ class LabelAny(Syntax):
 LabelExpression = LabelName | LabelAnd | LabelOr | LabelNot | LabelAny
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NodePattern(Syntax):
     """After binding ``variable`` is never None; hidden names start with a space."""
 
@@ -257,7 +259,7 @@ class NodePattern(Syntax):
     where: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RelationshipPattern(Syntax):
     """``length`` is None for one hop, else (least, most); most None is unbounded. Types empty: any type.
 
@@ -273,7 +275,7 @@ class RelationshipPattern(Syntax):
     type_expression: LabelExpression | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathPattern(Syntax):
     """``nodes`` has one more than ``relationships``; they alternate. ``shortest``: shortestPath / allShortestPaths."""
 
@@ -286,20 +288,20 @@ class PathPattern(Syntax):
 # Clauses
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Match(Syntax):
     patterns: tuple[PathPattern, ...]
     where: Expression | None
     optional: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unwind(Syntax):
     source: Expression
     variable: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectionItem(Syntax):
     """``name`` is the alias, or the text as written where there is none (``aliased`` False)."""
 
@@ -308,13 +310,13 @@ class ProjectionItem(Syntax):
     aliased: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrderItem(Syntax):
     expression: Expression
     descending: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Projection(Syntax):
     """The common part of WITH and RETURN. ``star`` is False after binding: the items are then spelled out."""
 
@@ -326,18 +328,18 @@ class Projection(Syntax):
     limit: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class With(Syntax):
     projection: Projection
     where: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Return(Syntax):
     projection: Projection
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallProcedure(Syntax):
     """``yields`` are (result column, variable); None stands for no YIELD part, ``star`` for ``YIELD *``."""
 
@@ -348,7 +350,7 @@ class CallProcedure(Syntax):
     where: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallSubquery(Syntax):
     """``CALL { … }`` and ``CALL (a, b) { … }``, whose ``imports`` are None for the first form; ``star``: ``CALL (*)``.
 
@@ -364,7 +366,7 @@ class CallSubquery(Syntax):
     is_scoped: bool = field(default=False, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finish(Syntax):
     """``FINISH``: the query answers nothing."""
 
@@ -372,12 +374,12 @@ class Finish(Syntax):
 Clause = Match | Unwind | With | Return | Finish | CallProcedure | CallSubquery
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SingleQuery(Syntax):
     clauses: tuple[Clause, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Query(Syntax):
     """Parts joined by UNION; ``union_all[i]`` says how part i + 1 is joined. All parts have the same columns."""
 

@@ -3,12 +3,11 @@
 Made by cypher/write_clauses, checked and completed by cypher/bind_writes, carried out by execute/write_….
 """
 
-from dataclasses import dataclass
-
 from vaultgraph.cypher.syntax import Clause, Expression, PathPattern, Syntax
+from vaultgraph.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetProperty(Syntax):
     """``subject.key = value``; ``subject`` gives a node or relationship."""
 
@@ -17,7 +16,7 @@ class SetProperty(Syntax):
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetProperties(Syntax):
     """``subject = value``, or where ``adds`` ``subject += value``, of a map, node or relationship."""
 
@@ -26,7 +25,7 @@ class SetProperties(Syntax):
     adds: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetLabels(Syntax):
     """``subject:A:B``."""
 
@@ -34,7 +33,7 @@ class SetLabels(Syntax):
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemoveProperty(Syntax):
     """``REMOVE subject.key``."""
 
@@ -42,7 +41,7 @@ class RemoveProperty(Syntax):
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemoveLabels(Syntax):
     """``REMOVE subject:A:B``."""
 
@@ -53,14 +52,14 @@ class RemoveLabels(Syntax):
 Change = SetProperty | SetProperties | SetLabels | RemoveProperty | RemoveLabels
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Create(Syntax):
     """After binding every node and relationship has a variable; those that are known before are only used."""
 
     patterns: tuple[PathPattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Merge(Syntax):
     """MERGE of one path, with what is set where it is made, and where it is found."""
 
@@ -69,14 +68,14 @@ class Merge(Syntax):
     on_match: tuple[Change, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alter(Syntax):
     """SET or REMOVE: the changes in their order."""
 
     changes: tuple[Change, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delete(Syntax):
     """``detaches``: DETACH DELETE, which takes the relationships of a node along."""
 
@@ -84,7 +83,7 @@ class Delete(Syntax):
     detaches: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Foreach(Syntax):
     """``FOREACH (variable IN source | clauses)``; what is named inside is not known behind it."""
 
@@ -97,14 +96,14 @@ WriteClause = Create | Merge | Alter | Delete | Foreach
 AnyClause = Clause | WriteClause
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part(Syntax):
     """Clauses that read and write, up to RETURN or the end."""
 
     clauses: tuple[AnyClause, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Statement(Syntax):
     """Parts joined by UNION; ``keeps_all`` says that it is UNION ALL."""
 

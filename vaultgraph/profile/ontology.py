@@ -5,8 +5,10 @@ never adds or changes anything.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
+
+from vaultgraph.frozen import frozen
 
 Enforcement = Literal["advisory", "warn", "error"]
 PropertyType = Literal["string", "integer", "float", "boolean", "date", "datetime", "list", "point", "any"]
@@ -17,7 +19,7 @@ def _nothing() -> dict[str, Any]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValueRule:
     """Which values a property may have; each part judges the kinds of values it is about, and none judges a null.
 
@@ -46,7 +48,7 @@ class ValueRule:
         return " and ".join(words for words, part in parts.items() if part is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contract:
     """The properties of nodes or relationships: which there must be, of which type, with which values."""
 
@@ -60,7 +62,7 @@ class Contract:
         return not (self.required_properties or self.property_types or self.property_values)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Class:
     """A label: ``is_a`` its parent class, ``abstract`` when no node may have it as its own label.
 
@@ -76,7 +78,7 @@ class Class:
     overrides: Mapping[str, Enforcement] = field(default_factory=_nothing)  # check → in place of ``enforcement``
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RelationshipClass:
     """A relationship type: from which class to which, how many, and with which properties.
 
@@ -102,7 +104,7 @@ class RelationshipClass:
     overrides: Mapping[str, Enforcement] = field(default_factory=_nothing)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ontology:
     """``closed_labels``: a note whose own label is no class is a violation; ``enforcement`` is that rule's."""
 

@@ -5,9 +5,10 @@ does not know.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from vaultgraph.frozen import frozen
 from vaultgraph.profile.ontology import Ontology
 
 Scalar = str | int | float | bool
@@ -17,7 +18,7 @@ def _nothing() -> dict[str, Any]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FolderNotes:
     """The relationship between a folder note and what lies in its folder.
 
@@ -28,7 +29,7 @@ class FolderNotes:
     direction: Literal["child_to_parent", "parent_to_child"] = "child_to_parent"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hub:
     """A property whose text values become shared nodes ``label`` linked by ``edge``."""
 
@@ -37,7 +38,7 @@ class Hub:
     case_insensitive: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TagLabel:
     """Tags below a prefix as nodes ``label`` linked by ``edge``, without the prefix in their name."""
 
@@ -45,7 +46,7 @@ class TagLabel:
     edge: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sections:
     """Every heading as a node; ``edge`` from note or section, ``parent`` back to a section, ``next`` to the sibling."""
 
@@ -55,7 +56,7 @@ class Sections:
     next: str = "NEXT_SECTION"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chunks:
     """Leaf blocks of a section packed in order, up to ``max_words`` and ``max_chars``, as nodes."""
 
@@ -66,7 +67,7 @@ class Chunks:
     max_chars: int = 6000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Callouts:
     """Every callout as a node."""
 
@@ -74,7 +75,7 @@ class Callouts:
     edge: str = "HAS_CALLOUT"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeFences:
     """Fenced code as nodes; ``langs`` in lower case, None for every fence."""
 
@@ -83,7 +84,7 @@ class CodeFences:
     langs: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrderedLists:
     """Ordered lists as a ``container`` with steps ``label``; ``under_heading`` is a pattern, None for every list."""
 
@@ -100,7 +101,7 @@ class OrderedLists:
         return "HAS_" + "_".join(self.container.upper().split())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableRule:
     """Tables under headings that match the pattern ``under_heading``.
 
@@ -115,7 +116,7 @@ class TableRule:
     edges: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeyFromHeading:
     """Sections of notes labelled ``under_label`` whose heading matches: labelled ``label``, named in ``property``."""
 
@@ -125,7 +126,7 @@ class KeyFromHeading:
     property: str = "qualified_name"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Structure:
     """What `structure:` makes of note bodies; patterns are searched for, as polars' regular expressions.
 
@@ -143,7 +144,7 @@ class Structure:
     embed_text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tasks:
     """Tasks (`- [ ]`) as nodes ``label``, linked by ``edge`` from their note or section."""
 
@@ -151,7 +152,7 @@ class Tasks:
     edge: str = "HAS_TASK"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """The part of a profile that decides what reading a note gives; when it changes, notes are read again."""
 
@@ -160,7 +161,7 @@ class Reading:
     tasks: Tasks | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interval:
     """The properties that hold the first and the last day of something's validity."""
 
@@ -168,7 +169,7 @@ class Interval:
     stop: str = "valid_to"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValidTime:
     """What says from when to when it holds, by label and by relationship type; false where nothing does."""
 
@@ -179,7 +180,7 @@ class ValidTime:
         return bool(self.labels or self.types)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Profile:
     """What a vault's configuration says; the defaults are a vault without any."""
 
