@@ -170,6 +170,7 @@ def text_segment(texts: pl.DataFrame) -> dict[str, list[Segment]]:
 
 
 def merged_columns(families: Sequence[Mapping[str, list[Segment]]]) -> Mapping[str, Column]:
+    """One column a property, of the segments all ``families`` have of it; a property without any has none."""
     keys = sorted({key for family in families for key in family})
     merged = {key: [segment for family in families for segment in family.get(key, [])] for key in keys}
     return {key: Column(tuple(sorted(found, key=lambda s: s.first))) for key, found in merged.items() if found}

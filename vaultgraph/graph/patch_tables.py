@@ -17,6 +17,8 @@ from vaultgraph.graph.csr import Array32, Csr, csr_of_sorted
 from vaultgraph.graph.graph import RelationshipTable
 
 _ENDS: Final = ("source", "target", "type")
+_MOST_RUNS: Final = 256  # rows that stay side by side and are taken together; with more of them a gather is quicker
+_MOST_CHUNKS: Final = 8  # pieces of memory a column may lie in, which queries hardly notice, before it is copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,7 @@ def _gathered(old: pl.Series, new: pl.Series, taken: Ids) -> pl.Series:
         return both.rechunk()[taken]
     # row loop: the runs, a few
     parts = [both.slice(int(taken[start]), stop - start) for start, stop in pairwise(bounds) if start < stop]
-    return pl.concat(parts, rechunk=True) if parts else both.clear()
-
-
-_MOST_RUNS: Final = 256  # rows that stay side by side and are copied together; with more of them a gather is quicker
+    if not parts:
+        return both.clear()
+    pieced = pl.concat(parts, rechunk=False)
+    return pieced if pieced.n_chunks() <= _MOST_CHUNKS else pieced.rechunk()
