@@ -1,6 +1,6 @@
 """Break the cache in every way there is, and see that nothing is lost, nothing is wrong, and nothing crashes.
 
-usage: python benchmarks/cache_faults.py [--writes N] [--damages N] [--lies N] [--opens N] [--seed N]
+usage: python benchmarks/cache_faults.py [--writes N] [--damages N] [--lies N] [--opens N] [--saves N] [--seed N]
 
 `--writes`: a process writes a container over an older one and is killed, or refused by the system, at a step drawn at
 random: in the middle of a write, at fsync, at rename. Afterwards the old file or the new one is there, whole; what may
@@ -8,7 +8,8 @@ lie beside it is one temporary file, which the next writer removes; and no name 
 flushed. `--damages`: a cache with flipped bits, cut, extended, overwritten or with parts moved is loaded; it is
 refused, or everything in it is exactly what it was. `--lies`: the same with right checksums, so that it is read: any
 answer, but no crash and little memory. `--opens`: a vault is opened with a damaged cache in its folder and must answer
-as a fresh build does. Exit code 1 when anything is wrong.
+as a fresh build does. `--saves`: a process that saves an edited vault is killed at N of its steps, spread evenly over
+all; a start after it must answer what is on disk. Exit code 1 when anything is wrong.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -282,6 +284,55 @@ def check_files(damages: int, lies: int, opens: int, chance: random.Random) -> C
     return seen
 
 
+# --- killed while saving a vault --------------------------------------------------------------------------------
+
+
+def save_and_fail(vault: Path, at: int) -> None:
+    """In a process of its own: edit, refresh, be killed at step ``at`` of saving; with 0 print how many there are."""
+    from vaultgraph.vault.vault import open_vault
+
+    opened = open_vault(vault)
+    (vault / "note1.md").write_text(f"# Edited {at}\n[[note2]]", encoding="utf-8")
+    opened.refresh()
+    steps = Steps(at, None, 0.5)
+    opened.save()
+    print(steps.count)
+    os._exit(0)
+
+
+def check_saves(count: int) -> Counter[str]:
+    """Kill a process at ``count`` of the steps of saving; what came of them."""
+    from vaultgraph.vault.vault import open_vault
+
+    seen: Counter[str] = Counter()
+    if not count:
+        return seen
+    with tempfile.TemporaryDirectory(prefix="vaultgraph-faults-") as name:
+        vault = Path(name) / "vault"
+        make_vault(vault)
+        os.environ["XDG_CACHE_HOME"] = name
+        open_vault(vault).close()
+
+        def run(at: int) -> subprocess.CompletedProcess[str]:
+            command = [sys.executable, __file__, "--fail-saving", str(vault), str(at)]
+            return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+        steps = int(run(0).stdout)
+        seen["steps of one save"] = steps
+        for at in sorted({1 + round(number * (steps - 1) / max(1, count - 1)) for number in range(count)}):
+            done = run(at)
+            seen["killed" if done.returncode == -signal.SIGKILL else "WRONG: not killed"] += 1
+            with open_vault(vault) as opened:
+                said = [repr(opened.query(text).rows) for text in QUERIES]
+                seen[f"then read from: {opened.report.origin}"] += 1
+                seen["WRONG: said to be damaged"] += bool(opened.report.cache)
+            with open_vault(vault, None) as opened:
+                seen["WRONG: other answers than a fresh build"] += said != [
+                    repr(opened.query(text).rows) for text in QUERIES
+                ]
+    return seen
+
+
 def main() -> int:
     """See the module."""
     parser = argparse.ArgumentParser(description="Break the cache in every way there is.")
@@ -289,17 +340,23 @@ def main() -> int:
     parser.add_argument("--damages", type=int, default=10_000)
     parser.add_argument("--lies", type=int, default=5_000)
     parser.add_argument("--opens", type=int, default=1_000)
+    parser.add_argument("--saves", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--fail-saving", nargs=2, metavar=("VAULT", "STEP"), help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.fail_saving:
+        save_and_fail(Path(options.fail_saving[0]), int(options.fail_saving[1]))
     chance = random.Random(options.seed)
     begin = time.perf_counter()
     seen = check_writes(options.writes, chance)
     print(json.dumps(seen, indent=1), flush=True)
     found = check_files(options.damages, options.lies, options.opens, chance)
-    print(json.dumps(found, indent=1))
+    print(json.dumps(found, indent=1), flush=True)
+    killed = check_saves(options.saves)
+    print(json.dumps(killed, indent=1))
     peak = peak_mb()
     print(f"{time.perf_counter() - begin:.0f} s, peak {peak:.0f} MB")
-    is_wrong = any(count for text, count in (seen + found).items() if text.startswith("WRONG")) or peak > 600
+    is_wrong = any(count for text, count in (seen + found + killed).items() if text.startswith("WRONG")) or peak > 600
     return 1 if is_wrong else 0
 
 

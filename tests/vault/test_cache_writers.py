@@ -114,7 +114,7 @@ def test_two_servers_with_one_cache_both_answer_what_is_on_disk(write):
 
 def test_writers_that_are_killed_and_caches_that_are_damaged_lose_nothing_and_say_nothing_wrong():
     done = subprocess.run(
-        [sys.executable, str(FAULTS), "--writes", "80", "--damages", "60", "--lies", "60", "--opens", "4"],
+        [sys.executable, FAULTS, "--writes", "80", "--damages", "60", "--lies", "60", "--opens", "4", "--saves", "2"],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
