@@ -296,3 +296,19 @@ def test_a_recipe_whose_query_cannot_run_is_a_problem_and_its_siblings_load(writ
     assert "Did you mean RETURN?" in rows[0][2]
     assert "The variable 'm' is not defined." in rows[1][2]
     assert all("\n" not in message for _, _, message in rows)
+
+
+def test_operations_that_always_answer_structure_say_which(served):
+    vault = served()
+    offered = operations_of(vault.session)
+    stated = {name for name, operation in offered.items() if operation.output is not None}
+    assert stated == {"list_recipe_queries", "run_recipe_query", "boats_longer_than"}
+    for name, arguments in (
+        ("list_recipe_queries", {}),
+        ("run_recipe_query", {"recipe": "boats", "query": "all"}),
+        ("boats_longer_than", {"least": 1}),
+    ):
+        answer = vault.call(name, **arguments)
+        schema = offered[name].output
+        assert schema["properties"].keys() <= answer.structured.keys()
+        assert _tool(offered[name]).output_schema == schema

@@ -84,6 +84,7 @@ def open_session(options: ServeOptions) -> tuple[Session, tuple[str, ...]]:
         mode=mode,
         manifest=manifest,
         takes_vault_guidance=options.takes_guidance,
+        follows_edits=mode != "vault" or options.watch != "off",
     )
     if manifest.skills:
         from vaultgraph.serve.guidance import load_own_skills  # noqa: PLC0415 -- loads the YAML reader

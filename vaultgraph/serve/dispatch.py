@@ -12,13 +12,14 @@ from typing import Any, Final
 
 from polars.exceptions import PanicException
 
-from vaultgraph.errors import UnknownOperationError, VaultgraphError
+from vaultgraph.errors import QueryError, UnknownOperationError, VaultgraphError
 from vaultgraph.serve import surface
 from vaultgraph.serve.answers import Answer, text_answer
 from vaultgraph.serve.operations import Operation
 from vaultgraph.serve.parameters import check_arguments, nearest
 from vaultgraph.serve.payload import fitting
 from vaultgraph.serve.session import Call, Session, StillBuilding
+from vaultgraph.serve.tool_names import in_callers_words
 from vaultgraph.vault.tables import despite_damage
 
 ERROR_BYTES: Final = 4096
@@ -35,9 +36,11 @@ def dispatch(session: Session, name: str, arguments: Mapping[str, Any], cancelle
             given = check_arguments(operation.parameters, arguments, operation.name)
         return despite_damage(partial(operation.run, Call(session, given, cancelled or Event())))
     except StillBuilding as waiting:
-        return text_answer(waiting.text)
-    except VaultgraphError as error:
+        return text_answer(in_callers_words(session, waiting.text))
+    except (QueryError, UnknownOperationError) as error:  # these quote what the caller wrote, and name no other tool
         return text_answer(_capped(f"{error.code}: {error.message}"), is_error=True)
+    except VaultgraphError as error:
+        return text_answer(_capped(in_callers_words(session, f"{error.code}: {error.message}")), is_error=True)
     except (Exception, PanicException):  # a panic of the columns' engine is no Exception, and would end the server
         log.exception("the operation %s failed", name)
         return text_answer(

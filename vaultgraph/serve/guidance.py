@@ -15,8 +15,8 @@ from vaultgraph.errors import SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.serve.cells import compact_json
 from vaultgraph.serve.guidance_predicates import applies
-from vaultgraph.serve.manifest import BundledTool
 from vaultgraph.serve.session import Session
+from vaultgraph.serve.tool_names import offered_name
 
 if TYPE_CHECKING:
     from vaultgraph.profile.guidance import Guidance, Recipe, Skill
@@ -26,7 +26,7 @@ Source = Literal["server", "manifest", "vault"]
 OWN_SKILLS: Final = ("querying", "vault_authoring", "images")
 MOST_SKILL_BYTES: Final = 200_000
 MOST_TOOLS_CHARS: Final = 2_000  # of a vault's own tools together: every session reads them, and ours take 8 KB of 10
-TOOL_CHARS: Final = 400  # of one, beside its description and parameters
+TOOL_CHARS: Final = 470  # of one, beside its description and parameters
 MOST_DESCRIPTION_CHARS: Final = 300
 
 
@@ -79,7 +79,8 @@ def guides_of(session: Session, tools: Mapping[str, object], snapshot: "Snapshot
         return kept.guides
     load_own_skills(session)
     recipes = _recipes(session, carried, tools)
-    shown = {name for tool in tools if (name := offered_name(session, tool)) is not None}
+    # A skill may name a tool as it is called here or as it is called everywhere.
+    shown = {each for tool in tools if (name := offered_name(session, tool)) is not None for each in (name, tool)}
     names = {*shown, *(served.tool for served in recipes.values() if served.tool)}
     guides = Guides(MappingProxyType(_skills(session, carried, snapshot, names)), MappingProxyType(recipes))
     session.guides = KeptGuides(generation, carried, tools, guides)
@@ -94,21 +95,6 @@ def load_own_skills(session: Session) -> None:
     """
     if session.own_skills is None:
         session.own_skills = tuple(_own_skills(session))
-
-
-def offered_name(session: Session, tool: str) -> str | None:
-    """What a tool of the table is called here; None where the session does not offer it."""
-    manifest = session.manifest
-    if session.offered is None or tool not in session.offered:
-        return None
-    name = tool
-    for change in manifest.tools:
-        if isinstance(change, BundledTool) and change.bundled == tool:
-            if change.is_hidden:
-                return None
-            name = change.rename or tool
-    is_always = tool == "skill" and manifest.skills is not None and manifest.skills.is_on
-    return name if is_always or manifest.tools_allow is None or name in manifest.tools_allow else None
 
 
 def has_skills(session: Session) -> bool:

@@ -9,12 +9,14 @@ from typing import Final
 from vaultgraph.errors import ParameterError
 from vaultgraph.serve.answers import Answer
 from vaultgraph.serve.cells import one_line
-from vaultgraph.serve.guidance import Guides, ServedSkill, guides_of, offered_name
+from vaultgraph.serve.guidance import Guides, ServedSkill, guides_of
 from vaultgraph.serve.parameters import nearest
 from vaultgraph.serve.payload import TextPages, reply_bytes, wire_bytes
 from vaultgraph.serve.session import Call, Session
+from vaultgraph.serve.tool_names import in_callers_words, offered_name
 
 DESCRIPTION_CHARS: Final = 300
+TOOLS_SHOWN: Final = 10
 NAMES_BYTES: Final = 260  # of one line of names in the overview
 OVERVIEW_BYTES: Final = 3_900  # with eager skills: the whole overview stays under 4 KB
 
@@ -46,8 +48,14 @@ def find_skill(guides: Guides, name: str) -> ServedSkill:
 
 
 def skill_text(session: Session, served: ServedSkill) -> str:
-    """The text, a vault's below a line that says whose words it is."""
-    return f"{vault_label(session, served)}\n\n{served.skill.text}" if served.source == "vault" else served.skill.text
+    """The text, a vault's below a line that says whose words it is; in ours tools have the names they have here."""
+    match served.source:
+        case "vault":
+            return f"{vault_label(session, served)}\n\n{served.skill.text}"
+        case "server":
+            return "\n".join(in_callers_words(session, line) for line in served.skill.text.split("\n"))
+        case _:
+            return served.skill.text
 
 
 def vault_label(session: Session, served: ServedSkill) -> str:
@@ -62,11 +70,25 @@ def skill_list(session: Session, guides: Guides) -> str:
     """A line for each skill, the vault's own under its name."""
     own = [served for served in guides.skills.values() if served.source != "vault"]
     carried = [served for served in guides.skills.values() if served.source == "vault"]
-    lines = [f"{served.name} — {described(served)}" for served in own]
+    lines = [_listed(session, served) for served in own]
     if carried:
         lines.append(f'Of the vault "{one_line(session.name)}", in the words of its author:')
-        lines += [f"{served.name} — {described(served)}" for served in carried]
+        lines += [_listed(session, served) for served in carried]
     return "\n".join(lines) or "There are no skills."
+
+
+def _listed(session: Session, served: ServedSkill) -> str:
+    """A line of the list: name, when it is wanted, and the tools it is about that are offered here."""
+    offered = (_offered(session, tool) for tool in served.skill.references_tools)
+    about = list(dict.fromkeys(name for name in offered if name is not None))
+    tools = f" (for {', '.join(about[:TOOLS_SHOWN])})" if about else ""
+    return f"{served.name} — {described(served)}{tools}"
+
+
+def _offered(session: Session, tool: str) -> str | None:
+    """The name here of a tool that a skill refers to by its own name or the one it has here."""
+    names = {offered_name(session, bundled) for bundled in session.offered or {}}
+    return tool if tool in names else offered_name(session, tool)
 
 
 def described(served: ServedSkill) -> str:

@@ -15,6 +15,7 @@ from vaultgraph.serve.answers import Answer, ImagePart, TextPart, text_answer
 from vaultgraph.serve.cells import one_line
 from vaultgraph.serve.lookup import is_address, short, written
 from vaultgraph.serve.session import Call
+from vaultgraph.serve.tool_names import in_callers_words
 
 MOST_ITEMS: Final = 100
 CANDIDATES_SHOWN: Final = 10
@@ -37,6 +38,7 @@ class _Tray:
     """Images of one call, each once, within its caps; and the reasons why others are not there."""
 
     def __init__(self, call: Call) -> None:
+        self._session = call.session
         self._root = call.session.folder()
         self._caps = call.session.manifest.images
         self._most_bytes = min(call.arguments.get("max_bytes", self._caps.most_bytes), self._caps.most_bytes)
@@ -60,7 +62,7 @@ class _Tray:
                     f"{self._caps.most_total_bytes:,}; ask for it in another call."
                 )
         except VaultgraphError as error:
-            self._refused.append(error.message)
+            self._refused.append(in_callers_words(self._session, error.message))
         else:
             self._images[path] = image
 

@@ -234,6 +234,7 @@ def _tool(operation: Operation) -> types.Tool:
         title=operation.title,
         description=operation.description,
         input_schema=dict(operation.parameters),
+        output_schema=None if operation.output is None else dict(operation.output),
         annotations=types.ToolAnnotations(
             read_only_hint=operation.is_read_only,
             destructive_hint=None if operation.is_read_only else False,

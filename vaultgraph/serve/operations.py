@@ -21,6 +21,7 @@ Properties = Mapping[str, Mapping[str, Any]]
 class Operation:
     """``parameters`` is a closed JSON Schema. ``is_read_only``: it changes nothing a caller could see changed.
 
+    ``output``: a JSON Schema of the structure of its answers, where they always have one.
     ``checks_itself``: its arguments come as they were given, and it tells what is wrong with them.
     ``is_quick``: it never waits for a query or the disk, so that it may run while all workers are busy.
     """
@@ -33,6 +34,7 @@ class Operation:
     is_read_only: bool = True
     is_quick: bool = False
     checks_itself: bool = False
+    output: Mapping[str, Any] | None = None
 
 
 def _text(description: str = "") -> dict[str, Any]:
@@ -194,6 +196,7 @@ _TABLE: Final = (
         recipes.LIST_PARAMETERS,
         recipes.list_recipe_queries,
         checks_itself=True,
+        output=recipes.LIST_OUTPUT,
     ),
     Operation(
         "run_recipe_query",
@@ -202,6 +205,7 @@ _TABLE: Final = (
         recipes.RUN_PARAMETERS,
         recipes.run_recipe_query,
         checks_itself=True,
+        output=recipes.RUN_OUTPUT,
     ),
     Operation(
         "skill",

@@ -21,6 +21,7 @@ from vaultgraph.serve.reference import reference_text
 from vaultgraph.serve.report import report_text
 from vaultgraph.serve.rows import ResultRows
 from vaultgraph.serve.session import Call
+from vaultgraph.serve.tool_names import in_callers_words
 from vaultgraph.vault.snapshot import Snapshot
 
 DEADLINE_MS: Final = 180_000
@@ -90,7 +91,7 @@ def rebuild_graph(call: Call) -> Answer:
     """Build again from the notes and report."""
     vault = call.session.vault()
     report = vault.rebuild()
-    text = f"{report_text(report)}\n{freshness(vault.current(), datetime.now(UTC))}"
+    text = f"{report_text(report)}\n{_freshness(call, vault.current())}"
     return call.session.results.answer(TextPages(text), reply_bytes(call.arguments))
 
 
@@ -100,14 +101,14 @@ def reload_graph(call: Call) -> Answer:
     report = vault.rebuild()
     counts = [(report.notes, "note"), (report.nodes, "node"), (report.relationships, "relationship")]
     found = ", ".join(counted(count, noun) for count, noun in counts)
-    return text_answer(f"{call.session.name}: {found}\n{freshness(vault.current(), datetime.now(UTC))}")
+    return text_answer(f"{call.session.name}: {found}\n{_freshness(call, vault.current())}")
 
 
 def ping(call: Call) -> Answer:
     """A sign of life, with version and freshness; never waits for the graph."""
     lines = [fitting(call.arguments.get("message") or "pong", ECHO_BYTES), f"vaultgraph {__version__}"]
     if call.session.is_built():
-        lines.append(freshness(call.session.vault().current(), datetime.now(UTC)))
+        lines.append(_freshness(call, call.session.vault().current()))
     elif (fault := call.session.fault) is not None:
         lines.append(f"no graph: {fault.code}: {fault.message}")
     else:
@@ -124,10 +125,14 @@ def expand_response(call: Call) -> Answer:
 def _overview(call: Call, snapshot: Snapshot) -> list[str]:
     """The operator's words, the bare overview with what guides callers, and skills that are to be read at once."""
     prefix = call.session.manifest.overview_prefix
-    text = overview_text(call.session.name, snapshot, datetime.now(UTC))
+    text = in_callers_words(call.session, overview_text(call.session.name, snapshot, datetime.now(UTC)))
     text = "\n".join([text, *guidance_lines(call.session)])
     parts = [prefix, text] if prefix else [text]
     return [*parts, *eager_texts(call.session, sum(map(wire_bytes, parts)))]
+
+
+def _freshness(call: Call, snapshot: Snapshot) -> str:
+    return in_callers_words(call.session, freshness(snapshot, datetime.now(UTC)))
 
 
 def _details(snapshot: Snapshot, arguments: dict[str, Any]) -> list[str]:

@@ -20,6 +20,7 @@ from vaultgraph.serve.parameters import check_arguments, nearest
 from vaultgraph.serve.payload import RESPONSE_SCHEMA, RowPages, reply_bytes, wire_bytes
 from vaultgraph.serve.rows import ResultRows
 from vaultgraph.serve.session import Call, Session, StillBuilding
+from vaultgraph.serve.tool_names import in_callers_words
 
 MOST_ROWS: Final = 200
 DEADLINE_MS: Final = 180_000
@@ -47,6 +48,21 @@ RUN_PARAMETERS: Final[Mapping[str, Any]] = {
     "additionalProperties": False,
     "required": ["recipe", "query"],
 }
+
+LIST_OUTPUT: Final[Mapping[str, Any]] = {"type": "object", "properties": {"recipes": {"type": "array"}}}
+RUN_OUTPUT: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "result": {
+            "type": "object",
+            "properties": {"columns": {"type": "array"}, "rows": {"type": "array"}, "row_count": {"type": "integer"}},
+        },
+        "generation": {"type": "integer"},
+        "as_of": {"type": "string"},
+    },
+}
+TOOL_OUTPUT: Final[Mapping[str, Any]] = {"type": "object", "properties": {"result": {"type": "object"}}}
+"""What answers that are no errors hold; the shape of a row is its query's, and those of own tools are said once."""
 
 
 class _RefusedError(Exception):
@@ -255,7 +271,7 @@ def _run(
     asked = ask(call.session, one.cypher, bound, timeout_ms=DEADLINE_MS, cancelled=call.cancelled, valid_at=valid_at)
     result = asked.result
     if asked.marks.stale:
-        raise _stale(asked.marks.stale)
+        raise _stale(call.session, asked.marks.stale)
     if len(result) > MOST_ROWS:
         message = (
             f"The query found {len(result):,} rows, and a recipe answers {MOST_ROWS} at most. Narrow its variables, or "
@@ -285,7 +301,7 @@ def _invalid(place: dict[str, Any], issues: list[Issue]) -> _RefusedError:
     return _RefusedError("invalid_variables", message, **place, **by_category, issues=told)
 
 
-def _stale(stale: str) -> _RefusedError:
+def _stale(session: Session, stale: str) -> _RefusedError:
     since, _, reason = stale.partition(": ")
     recovery = "Mend what the failure names; the next call tries again. cypher_query answers from the last good graph."
     return _RefusedError(
@@ -294,7 +310,7 @@ def _stale(stale: str) -> _RefusedError:
         reason="refresh_failed",
         failure_message=reason,
         failed_at=since.removeprefix("since "),
-        recovery=recovery,
+        recovery=in_callers_words(session, recovery),
     )
 
 

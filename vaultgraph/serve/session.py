@@ -67,6 +67,7 @@ class Session:
         mode: Mode = "vault",
         manifest: Manifest | None = None,
         takes_vault_guidance: bool = True,
+        follows_edits: bool = True,
     ) -> None:
         self.root = root
         self.name = name
@@ -78,6 +79,7 @@ class Session:
         self.views: Any = None  # graphs of days, kept by asking
         self.coded: Any = None  # the newest graph with values as the manifest writes them, kept by value_codecs
         self.takes_vault_guidance = takes_vault_guidance
+        self.follows_edits = follows_edits
         self.results = ResultStore()
         self.csv_files: CsvFiles | None = None  # where long CSV answers go, if the manifest says so
         self._opener = opener
@@ -185,8 +187,8 @@ class Session:
         if self.mode == "files":
             return "Only files are served, no graph."
         return (
-            f"The graph is being built, {self.percent()} %. Call again in a few seconds; read_source, grep, "
-            "list_source and fetch_images answer already."
+            f"The graph is being built, {self.percent()} %. Call again in a few seconds; tools that read files answer "
+            "already."
         )
 
     def close(self) -> bool:

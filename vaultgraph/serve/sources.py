@@ -19,7 +19,8 @@ from vaultgraph.serve.cells import counted, one_line
 from vaultgraph.serve.hidden import hidden_characters
 from vaultgraph.serve.lookup import find_file, find_folder
 from vaultgraph.serve.payload import ENVELOPE_BYTES, TextPages, fitting, reply_bytes, wire_bytes
-from vaultgraph.serve.session import Call
+from vaultgraph.serve.session import Call, Session
+from vaultgraph.serve.tool_names import in_callers_words, offered_name
 
 SHOWN: Final = 10  # candidates, skipped files and the like
 OUTLINE_SHOWN: Final = 60
@@ -50,9 +51,9 @@ def read_source(call: Call) -> Answer:
     if wire_bytes(part.text) <= room:
         more = ["cut at max_chars"] if part.is_cut else []
         if part.is_cut and part.last_line < part.total_lines:
-            more = [f"{more[0]}; {_next_part(part, arguments, part.last_line)}"]
+            more = [f"{more[0]}; {_next_part(call.session, part, arguments, part.last_line)}"]
         return text_answer("\n".join([head, part.text, *more]))
-    return text_answer(_first_part(root, part, arguments, room))
+    return text_answer(_first_part(call.session, root, part, arguments, room))
 
 
 def grep(call: Call) -> Answer:
@@ -71,7 +72,7 @@ def grep(call: Call) -> Answer:
     has_context = arguments.get("context", 0) > 0
     lines = [*_grep_lines(found, has_context=has_context), *_grep_summary(found)]
     if "glob" in arguments and not found.files_searched:
-        lines = [_no_file_searched(call.session.folder(), found, arguments["glob"]), *lines[1:]]
+        lines = [_no_file_searched(call.session, found, arguments["glob"]), *lines[1:]]
     text = "\n".join(lines)
     return call.session.results.answer(TextPages(text), reply_bytes(arguments))
 
@@ -123,7 +124,7 @@ def _extent(part: TextPart, arguments: Mapping[str, Any]) -> str:
     return text if part.is_utf8 else f"{text}; not UTF-8, odd bytes are shown as \ufffd"
 
 
-def _first_part(root: VaultRoot, part: TextPart, arguments: Mapping[str, Any], room: int) -> str:
+def _first_part(session: Session, root: VaultRoot, part: TextPart, arguments: Mapping[str, Any], room: int) -> str:
     """As many numbered lines as fit, below the outline where the whole file was asked for, then the next call."""
     contents: list[str] = []
     if not part.is_numbered:
@@ -143,9 +144,9 @@ def _first_part(root: VaultRoot, part: TextPart, arguments: Mapping[str, Any], r
     hidden = hidden_characters(shown)
     extent = f"lines {part.first_line}-{last} of {part.total_lines:,}{'; ' if hidden else ''}{hidden}"
     head = f"{one_line(part.path)}  ({extent})"
-    more = [] if last >= part.last_line else [_next_part(part, arguments, last)]
+    more = [] if last >= part.last_line else [_next_part(session, part, arguments, last)]
     if not more and contents and last < part.total_lines:
-        more = [_next_part(part, arguments, last)]
+        more = [_next_part(session, part, arguments, last)]
     return "\n".join([head, *contents, shown, *more])
 
 
@@ -159,13 +160,14 @@ def _outline_lines(text: str) -> list[str]:
     return ["outline (line: heading):", *lines, "text:"]
 
 
-def _next_part(part: TextPart, arguments: Mapping[str, Any], last: int) -> str:
+def _next_part(session: Session, part: TextPart, arguments: Mapping[str, Any], last: int) -> str:
     """How to go on after the line ``last``: the exact call."""
     is_bounded = "end_line" in arguments or "heading" in arguments
     end = f", end_line={part.last_line}" if is_bounded and not part.is_cut else ""
     name = json.dumps(askable(part.path), ensure_ascii=False)
     until = part.last_line if end else part.total_lines
-    return f"{counted(until - last, 'more line')}: read_source(file_path={name}, start_line={last + 1}{end})"
+    tool = offered_name(session, "read_source") or "read_source"
+    return f"{counted(until - last, 'more line')}: {tool}(file_path={name}, start_line={last + 1}{end})"
 
 
 def _grep_lines(found: line_search.GrepResult, *, has_context: bool) -> Iterator[str]:
@@ -196,17 +198,15 @@ def _grep_summary(found: line_search.GrepResult) -> Iterator[str]:
         yield f"not searched: {_listed(skipped)}"
 
 
-def _no_file_searched(root: VaultRoot, found: line_search.GrepResult, glob: str) -> str:
+def _no_file_searched(session: Session, found: line_search.GrepResult, glob: str) -> str:
     """Why a search with a glob looked into no file, and the glob that would."""
     if found.skipped:
         return f"no text to search: the glob {glob!r} matches {counted(len(found.skipped), 'file')}, none of them text"
-    folders = paths_called(root, glob.strip("/"), folders=True)
+    folders = paths_called(session.folder(), glob.strip("/"), folders=True)
     if folders:
         return f"the glob {glob!r} matches no file: {one_line(folders[0])} is a folder; try glob={_below(folders[0])}"
-    return (
-        f"the glob {glob!r} matches no file: *.md is by file name at any depth, Folder/** is everything below a folder "
-        "of the vault; list_source shows what there is"
-    )
+    advice = in_callers_words(session, "below a folder of the vault; list_source shows what there is")
+    return f"the glob {glob!r} matches no file: *.md is by file name at any depth, Folder/** is everything {advice}"
 
 
 def _nothing_matched(listing: Listing, arguments: Mapping[str, Any]) -> str:

@@ -11,8 +11,9 @@ from typing import Final
 from vaultgraph.serve.guidance import guides_of
 from vaultgraph.serve.manifest import BundledTool, CypherTool, ImageCaps, Manifest, Mode
 from vaultgraph.serve.operations import OPERATIONS, Operation
-from vaultgraph.serve.recipes import recipe_tools
+from vaultgraph.serve.recipes import TOOL_OUTPUT, recipe_tools
 from vaultgraph.serve.session import Session
+from vaultgraph.serve.tool_names import in_callers_words
 
 FILE_TOOLS: Final = ("read_source", "grep", "list_source", "fetch_images", "ping", "expand_response")
 ALWAYS: Final = "expand_response"  # answers refer to it
@@ -45,9 +46,17 @@ def operations_of(session: Session) -> Mapping[str, Operation]:
         table.pop(SKILL_TOOL, None)
     last = table.pop(ALWAYS)
     for tool in recipe_tools(session, guides):
-        own = Operation(tool.name, tool.title, tool.description, tool.parameters, tool.run, checks_itself=True)
-        table[tool.name] = own
-    return as_allowed({**table, ALWAYS: last}, session.manifest)
+        table[tool.name] = Operation(
+            tool.name, tool.title, tool.description, tool.parameters, tool.run, checks_itself=True, output=TOOL_OUTPUT
+        )
+    allowed = as_allowed({**table, ALWAYS: last}, session.manifest)
+    return {name: _described(session, one) for name, one in allowed.items()} if session.manifest.tools else allowed
+
+
+def _described(session: Session, operation: Operation) -> Operation:
+    """A built-in tool, whose description calls others as they are called here."""
+    ours = any(operation.description == one.description for one in OPERATIONS.values())
+    return replace(operation, description=in_callers_words(session, operation.description)) if ours else operation
 
 
 def find_operation(session: Session, name: str) -> Operation | None:
