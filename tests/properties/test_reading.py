@@ -1,17 +1,21 @@
 """Reading holds for any input: nothing crashes, batches do not matter, and the quick ways agree with the exact ones."""
 
+import random
+
 import numpy as np
 import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vaultgraph.note.flat import flat_entries
+from vaultgraph.note.flat import is_flat
+from vaultgraph.note.flat_lines import LineKind, LineReader
 from vaultgraph.note.inline import scan_inline
 from vaultgraph.note.properties import stated_by
 from vaultgraph.note.read import read_notes
 from vaultgraph.note.records import SCHEMAS, RecordTable, merge_records
 from vaultgraph.note.segments import Segments, find_segments
 from vaultgraph.note.tokens import difficult, find_tokens
+from vaultgraph.note.values import Values
 
 QUICK = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
@@ -106,8 +110,42 @@ FLAT_PIECES = [
 @given(st.lists(st.sampled_from(FLAT_PIECES), max_size=10).map("".join))
 def test_frontmatter_that_needs_no_parser_states_what_the_parser_finds(source: str) -> None:
     source += "\n"
-    if flat_entries(source) is not None:
+    if is_flat(source):
         # a comment is nothing to YAML, and enough to be left to the parser
-        assert flat_entries("# comment\n" + source) is None
+        assert not is_flat("# comment\n" + source)
         quick, parsed = stated_by(source), stated_by(f"{source}# comment\n")
         assert quick == parsed
+
+
+LINE_PIECES = [
+    "a", "b c", "é", "x", "1", "9", "-", "- ", "  - ", "         - ", ":", ": ", ":", " ", " ", "#", " #", "[", "]",
+    ",", ", ", '"', "'", '"q r"', "'s'", "\\", "true", "null", "~", "2024-01-01", "2024-02-30", "0000-01-01", "1.5",
+    "2024-01-01T10:00", "0x1f", ".", "\t", "\xa0", "\u2028", "日", "٣", "a\u0301", "@", "|", "[a, b]", "[~]", "[]",
+    "[[n]]", "k: ",
+]  # fmt: skip
+
+
+def stated_by_lines(reader: LineReader, texts: list[str]) -> list[object]:
+    """Of each line: its kind, its key or margin, and the kind and text of its values."""
+    numbers: list[int] = reader.numbers_of(texts).tolist()
+    table, keys, values = reader.table, list(reader.keys), reader.values
+    found: list[object] = []
+    for number in numbers:
+        kind, detail, first = table.kinds[number], table.details[number], table.firsts[number]
+        codes = table.codes[first : first + table.counts[number]] if kind != LineKind.OTHER else []
+        has_key = LineKind.SCALAR <= kind <= LineKind.OPEN
+        named = keys[detail] if has_key else detail if kind == LineKind.ITEM else None
+        found.append((kind, named, [(values.kinds[code], values.texts[code]) for code in codes]))
+    return found
+
+
+@settings(QUICK, max_examples=25)
+@given(st.integers(0, 10**9))
+def test_many_lines_of_frontmatter_are_read_as_each_by_itself(seed: int) -> None:
+    source = random.Random(seed)
+    texts = ["".join(source.choices(LINE_PIECES, k=source.randint(1, 6))) for _ in range(1500)]
+    together, alone = LineReader(Values()), LineReader(Values())
+    together.numbers_of(texts)
+    for text in texts:
+        alone.numbers_of([text])
+    assert stated_by_lines(together, texts) == stated_by_lines(alone, texts)

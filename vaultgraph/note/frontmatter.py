@@ -32,7 +32,9 @@ DATETIME: Final = "datetime"
 _OPEN: Final = re.compile(r"---[ \t]*(?:\r\n|\n|\r)")
 _CLOSE: Final = re.compile(r"---[ \t]*(?:\r\n|\n|\r|\Z)")
 _RETURNS: Final = re.compile(r"\r\n|\r|\n")
-_STARTS: Final = frozenset("0123456789+-.tTfFnN~")
+MAY_BE_TYPED: Final = frozenset("0123456789+-.tTfFnN~")
+"""The first characters of all unquoted scalars that are not text."""
+ISO_DATE: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _WORDS: Final = {
     **dict.fromkeys(("null", "Null", "NULL", "~"), NULL),
     **dict.fromkeys(("true", "True", "TRUE", "false", "False", "FALSE"), BOOLEAN),
@@ -157,7 +159,7 @@ def implicit_kind(value: str) -> str:
     """What an unquoted scalar is, possibly an empty one."""
     if not value:
         return NULL
-    return plain_kind(value) if value[0] in _STARTS else TEXT
+    return plain_kind(value) if value[0] in MAY_BE_TYPED else TEXT
 
 
 def plain_kind(value: str) -> str:

@@ -1,26 +1,28 @@
 """What the frontmatter of many notes states, as columns: property cells, links, tags, titles.
 
-Second step of reading a note. Most frontmatter is read by `flat`, the rest by `tree`; both fill the same columns. Equal
-scalars are one value, whose columns are made once. Only `tags`, `title`, `name` and `kg_skip` are looked at, and none
-of them is removed from the cells.
+Second step of reading a note. Most frontmatter is read by `flat`, the rest by `tree`; both fill the same columns. Only
+`tags`, `title`, `name` and `kg_skip` are looked at, and none of them is removed from the cells.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 import numpy as np
 import polars as pl
 
-from vaultgraph.note.flat import FlatReader, LineKind
-from vaultgraph.note.frontmatter import BOOLEAN, NULL, TEXT
+from vaultgraph.note.flat import FlatRows, read_flat
+from vaultgraph.note.flat_lines import LineKind, LineReader
+from vaultgraph.note.frontmatter import BOOLEAN, NULL, FrontmatterError
 from vaultgraph.note.lines import IntArray
 from vaultgraph.note.patterns import is_tag_name
-from vaultgraph.note.records import PROPERTIES, ValueKind
+from vaultgraph.note.records import PROPERTIES, TAGS
 from vaultgraph.note.tree import Tree, read_tree
-from vaultgraph.note.values import EMPTY_LIST, native
+from vaultgraph.note.values import Values
 
 MOST_NODES: Final = 100_000  # YAML nodes looked at in one note, aliases counted each time
+
+_TAGS: Final = pl.Schema({name: TAGS[name] for name in ("note", "line", "tag")})
 
 Cell = tuple[str, int, int, int | None, float | None, str | None, int]  # key, ordinal, kind, number, real, text, line
 
@@ -45,10 +47,12 @@ def stated_by(source: str) -> Stated:
     collector = Collector()
     collector.add(0, source)
     stated = collector.statements()
+    if collector.refused:
+        raise collector.refused[0][1]
     return Stated(
         cells=[row[1:] for row in stated.properties.iter_rows()],
         texts=[row[1:] for row in stated.links],
-        tags=[(tag, line) for _, line, tag in stated.tags],
+        tags=[(tag, line) for _, line, tag in stated.tags.iter_rows()],
         refused_tags=[(tag, line) for _, line, tag in stated.refused_tags],
         title=stated.titles.get(0),
         is_skipped=0 in stated.skipped,
@@ -59,56 +63,17 @@ def stated_by(source: str) -> Stated:
 class Statements:
     """What notes state.
 
-    ``properties``: the table PROPERTIES. ``links``: note, key, text with ``[[``, line. ``tags`` and ``refused_tags``:
-    note, line, tag. ``titles``: of notes that state one. ``skipped``: notes with `kg_skip`. Rows of a note are in
-    order of lines, and all but links and tags in the order of notes.
+    ``properties``: the table PROPERTIES. ``links``: note, key, text with ``[[``, line. ``tags``: TAGS without
+    `is_inline`; ``refused_tags``: note, line, tag. ``titles``: of notes that state one. ``skipped``: notes with
+    `kg_skip`. Rows of a note are in order of lines, and all but links and tags in the order of notes.
     """
 
     properties: pl.DataFrame
     links: list[tuple[int, str, str, int]]
-    tags: list[tuple[int, int, str]]
+    tags: pl.DataFrame
     refused_tags: list[tuple[int, int, str]]
     titles: dict[int, str]
     skipped: list[int]
-
-
-class _Values:
-    """Distinct scalars by code, as they are written; ``odd`` are the codes of those that are not text."""
-
-    def __init__(self) -> None:
-        self.kinds: list[str] = []
-        self.texts: list[str] = []
-        self.odd: list[int] = []
-        self._codes: dict[str, dict[str, int]] = {}  # by kind and text
-
-    def code_of(self, kind: str, text: str) -> int:
-        """The code of a scalar, -1 for null."""
-        if kind == NULL:
-            return -1
-        codes = self._codes.get(kind)
-        if codes is None:
-            self._codes[kind] = codes = {}
-        code = codes.get(text)
-        if code is None:
-            codes[text] = code = len(self.kinds)
-            self.kinds.append(kind)
-            self.texts.append(text)
-            if kind != TEXT:
-                self.odd.append(code)
-        return code
-
-    def columns(self) -> dict[str, pl.Series]:
-        """The columns of PROPERTIES that hold a value, by code."""
-        size = len(self.texts)
-        kinds = np.full(size, int(ValueKind.TEXT), dtype=np.uint8)
-        numbers: list[int | None] = [None] * size
-        reals: list[float | None] = [None] * size
-        texts: list[str | None] = list(self.texts)
-        # row loop: distinct scalars that are not text
-        for code in self.odd:
-            kinds[code], numbers[code], reals[code], texts[code] = native(self.kinds[code], self.texts[code])
-        columns = {"kind": kinds, "number": numbers, "real": reals, "text": texts}
-        return {name: pl.Series(name, cells, dtype=PROPERTIES[name]) for name, cells in columns.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,85 +91,79 @@ class _Cells:
 
 
 class Collector:
-    """Takes what notes state, note by note in order.
-
-    A row is a line of a flat frontmatter or a cell of a parsed one.
-    """
+    """Takes the frontmatter of notes, in their order, and then tells what all of them state."""
 
     def __init__(self) -> None:
-        self._values = _Values()
-        self._empty = self._values.code_of(EMPTY_LIST, "")
-        self._flat = FlatReader(self._values.code_of, self._empty)
+        self._values = Values()
+        self._flat = LineReader(self._values)
+        self._empty = self._flat.empty
         self._notes: list[int] = []
-        self._sizes: list[int] = []  # how many rows each of them has
-        self._numbers: list[int] = []  # of lines in the reader's table
-        self._keys: list[int] = []
-        self._ordinals: list[int] = []
-        self._lines: list[int] = []
-        self._cell_lines: dict[int, int] = {}  # the number of a line that only has the value of this code
+        self._sources: list[str] = []
         self._trees: list[tuple[int, Tree]] = []
+        self.refused: list[tuple[int, FrontmatterError]] = []
 
     def add(self, note: int, source: str) -> None:
-        """Add what the YAML text of a frontmatter states; its line ends are LF.
-
-        Raises: FrontmatterError for YAML that cannot be used; nothing of it is added.
-        """
-        found = self._flat.read(source)
-        if found is None:
-            self._add_tree(note, read_tree(source, MOST_NODES))
-            return
-        numbers, layout = found
+        """Add the YAML text of a frontmatter; its line ends are LF."""
         self._notes.append(note)
-        self._sizes.append(len(numbers))
-        self._numbers += numbers
-        self._keys += layout.keys
-        self._ordinals += layout.ordinals
-        self._lines += layout.lines
-
-    def _add_tree(self, note: int, tree: Tree) -> None:
-        self._trees.append((note, tree))
-        self._notes.append(note)
-        self._sizes.append(len(tree.cells))
-        # row loop: the cells of one note
-        for key, ordinal, kind, text, line in tree.cells:
-            code = self._values.code_of(kind, text)
-            if code not in self._cell_lines:
-                self._cell_lines[code] = self._flat.add_value(code)
-            self._numbers.append(self._cell_lines[code])
-            self._keys.append(self._flat.key_number(key))
-            self._ordinals.append(ordinal)
-            self._lines.append(line)
+        self._sources.append(source)
 
     def statements(self) -> Statements:
-        """All that was taken."""
-        cells = self._expanded()
-        stated = Statements(self._properties(cells), self._links(cells), [], [], {}, [])
-        self._add_tags(stated, cells)
+        """All that they state. Nothing of a note whose YAML cannot be used, which then is among ``refused``."""
+        rows = read_flat(self._flat, self._sources)
+        # row loop: notes that need the YAML parser
+        for number in np.flatnonzero(~rows.is_flat).tolist():
+            try:
+                self._trees.append((self._notes[number], read_tree(self._sources[number], MOST_NODES)))
+            except FrontmatterError as error:
+                self.refused.append((self._notes[number], error))
+        cells = self._expanded(rows)
+        if self._trees:
+            cells = self._with_trees(cells)
+        refused: list[tuple[int, int, str]] = []
+        tags = self._tags(cells, refused)
+        stated = Statements(self._properties(cells), self._links(cells), tags, refused, {}, [])
         self._add_names(stated, cells)
         # row loop: notes that need the YAML parser
         for note, tree in self._trees:
             self._look_at(stated, note, tree)
         return stated
 
-    def _expanded(self) -> _Cells:
+    def _expanded(self, rows: FlatRows) -> _Cells:
         """A cell for each value of each row."""
         table = self._flat.table
-        sizes, numbers = np.array(self._sizes, dtype=np.int64), np.array(self._numbers, dtype=np.int64)
-        counts = np.array(table.counts, dtype=np.int64)[numbers]
-        row = np.repeat(np.arange(len(numbers)), counts)
+        counts = np.array(table.counts, dtype=np.int64)[rows.number]
+        row = np.repeat(np.arange(len(counts)), counts)
         offset = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
-        first = np.array(table.firsts, dtype=np.int64)[numbers]
+        first = np.array(table.firsts, dtype=np.int64)[rows.number]
         code = np.array(table.codes, dtype=np.int64)[first[row] + offset]
-        ordinal = np.array(self._ordinals, dtype=np.int64)[row]
-        begins = np.repeat(np.cumsum(sizes) - sizes, sizes)  # the first row of the note of each row
+        ordinal = rows.ordinal[row]
         return _Cells(
-            note=np.repeat(np.array(self._notes, dtype=np.int64), sizes)[row],
-            key=np.array(self._keys, dtype=np.int64)[row],
+            note=np.array(self._notes, dtype=np.int64)[rows.source[row]],
+            key=rows.key[row],
             ordinal=np.where((ordinal < 0) | (code == self._empty), -1, ordinal + offset),
             code=code,
-            line=np.array(self._lines, dtype=np.int64)[row],
-            own_line=2 + row - begins[row],
-            kind=np.array(table.kinds, dtype=np.int64)[numbers][row],
+            line=rows.line[row],
+            own_line=rows.own_line[row],
+            kind=np.array(table.kinds, dtype=np.int64)[rows.number][row],
+        )
+
+    def _with_trees(self, cells: _Cells) -> _Cells:
+        """The cells with those of parsed frontmatter between them, in the order of notes."""
+        keys, code_of = self._flat.key_number, self._values.code_of
+        # row loop: the cells of notes that need the YAML parser
+        found = [
+            (note, keys(key), ordinal, code_of(kind, text), line, line, int(LineKind.OTHER))
+            for note, tree in self._trees
+            for key, ordinal, kind, text, line in tree.cells
+        ]
+        columns = np.array(found, dtype=np.int64).reshape(-1, 7).T
+        order = np.argsort(np.concatenate([cells.note, columns[0]]), kind="stable")
+        names = [field.name for field in fields(_Cells)]
+        return _Cells(
+            *(
+                np.concatenate([getattr(cells, name), column])[order]
+                for name, column in zip(names, columns, strict=True)
+            )
         )
 
     def _properties(self, cells: _Cells) -> pl.DataFrame:
@@ -233,16 +192,29 @@ class Collector:
         """The cells of flat frontmatter under ``key``."""
         return np.flatnonzero((cells.key == self._flat.keys.get(key, -1)) & (cells.kind != LineKind.OTHER))
 
-    def _add_tags(self, stated: Statements, cells: _Cells) -> None:
+    def _tags(self, cells: _Cells, refused: list[tuple[int, int, str]]) -> pl.DataFrame:
+        """What is under `tags:`; what may be no tag is added to ``refused``."""
         at = self._under(cells, "tags")
         at = at[cells.code[at] != self._empty]
-        codes: list[int] = cells.code[at].tolist()
-        names = {code: _tag_of(self._values.texts[code]) for code in set(codes)}
-        # row loop: the tags of all notes
-        for note, line, code in zip(cells.note[at].tolist(), cells.own_line[at].tolist(), codes, strict=True):
-            tag, is_name = names[code]
-            if tag:
-                (stated.tags if is_name else stated.refused_tags).append((note, line, tag))
+        codes, position = np.unique(cells.code[at], return_inverse=True)
+        distinct: list[int] = codes.tolist()
+        names = [_tag_of(self._values.texts[code]) for code in distinct]
+        is_name = np.array([bool(tag) and is_so for tag, is_so in names], dtype=np.bool_)[position]
+        is_refused = np.array([bool(tag) and not is_so for tag, is_so in names], dtype=np.bool_)[position]
+        note, line = cells.note[at], cells.own_line[at]
+        numbers: list[int] = position[is_refused].tolist()
+        texts = [names[number][0] for number in numbers]
+        refused += zip(note[is_refused].tolist(), line[is_refused].tolist(), texts, strict=True)
+        tag = pl.Series([tag for tag, _ in names], dtype=pl.String).gather(position[is_name])
+        found = pl.DataFrame({"note": note[is_name], "line": line[is_name], "tag": tag}).cast(_TAGS)
+        parsed: list[tuple[int, int, str]] = []
+        # row loop: notes that need the YAML parser
+        for number, tree in self._trees:
+            for own_line, text in _tag_entries(tree):
+                name, is_so = _tag_of(text)
+                if name:
+                    (parsed if is_so else refused).append((number, own_line, name))
+        return pl.concat([found, pl.DataFrame(parsed, schema=_TAGS, orient="row")]) if parsed else found
 
     def _add_names(self, stated: Statements, cells: _Cells) -> None:
         """Titles, a name in place of one, and `kg_skip`; lists are none."""
@@ -267,20 +239,21 @@ class Collector:
         # row loop: the keys of one note
         for key, scalars, is_list in tree.scalars:
             kind, text, _ = scalars[0] if scalars else (NULL, "", 0)
-            if key == "tags":
-                # row loop: the entries of one `tags:`
-                for kind, text, line in scalars:
-                    tag, is_name = ("", False) if kind == NULL else _tag_of(text)
-                    if tag:
-                        (stated.tags if is_name else stated.refused_tags).append((note, line, tag))
-            elif is_list or kind == NULL:
+            if is_list or kind == NULL:
                 continue
-            elif key in {"title", "name"}:
+            if key in {"title", "name"}:
                 names[key] = text.strip()
             elif key == "kg_skip" and kind == BOOLEAN and text[0] in "tT":
                 stated.skipped.append(note)
         if title := names.get("title") or names.get("name"):
             stated.titles[note] = title
+
+
+def _tag_entries(tree: Tree) -> Iterator[tuple[int, str]]:
+    """Line and text of what is under `tags:` in parsed frontmatter."""
+    for key, scalars, _ in tree.scalars:
+        if key == "tags":
+            yield from ((line, text) for kind, text, line in scalars if kind != NULL)
 
 
 def _tag_of(text: str) -> tuple[str, bool]:

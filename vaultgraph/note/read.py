@@ -14,7 +14,7 @@ import polars as pl
 
 from vaultgraph.note.canvas import CanvasError, read_canvas
 from vaultgraph.note.field_rows import with_field_keys, with_fields
-from vaultgraph.note.frontmatter import FrontmatterError, front_of
+from vaultgraph.note.frontmatter import front_of
 from vaultgraph.note.inline import TokenKind
 from vaultgraph.note.lines import IntArray
 from vaultgraph.note.links import link_rows, tag_rows
@@ -98,11 +98,7 @@ def _add_note(batch: _Batch, note: int, data: bytes) -> None:
     start = len(_BOM) if data.startswith(_BOM) else 0
     source, size, lines = front_of(data[start:] if start else data)
     if source:
-        try:
-            batch.collector.add(note, source)
-        except FrontmatterError as error:
-            message = f"the frontmatter is not read: {error.reason}"
-            batch.add_problem(note, error.line, "bad-frontmatter", message, error.severity)
+        batch.collector.add(note, source)
     batch.owners.append(note)
     batch.starts.append(start + size)
     batch.body_lines.append(1 + lines)
@@ -162,6 +158,9 @@ def _assembled(batch: _Batch, reading: Reading | None) -> RecordTable:
     in_note = ~pl.col("body").is_in(np.flatnonzero(is_canvas))
     headings = headings.filter(in_note)
     stated = batch.collector.statements()
+    for note, error in batch.collector.refused:
+        message = f"the frontmatter is not read: {error.reason}"
+        batch.add_problem(note, error.line, "bad-frontmatter", message, error.severity)
     beside = _beside(batch, scanned, headings, stated.skipped, reading) if reading is not None else None
     if beside is not None and beside.fields:
         tokens = with_field_keys(tokens, beside.fields)
@@ -169,7 +168,9 @@ def _assembled(batch: _Batch, reading: Reading | None) -> RecordTable:
     links = pl.concat([_card_links(batch), links], how="diagonal") if batch.card_links else links
     if beside is not None:
         links = _with_beside(links, beside)
-    tags = pl.concat([_frontmatter_tags(stated), tag_rows(tokens).with_columns(is_inline=True)], how="diagonal")
+    tags = pl.concat(
+        [stated.tags.with_columns(is_inline=False), tag_rows(tokens).with_columns(is_inline=True)], how="diagonal"
+    )
     return RecordTable(
         notes=_notes(batch, stated, headings, bodies),
         properties=with_fields(stated.properties, beside.fields) if beside is not None else stated.properties,
@@ -243,12 +244,6 @@ def _frontmatter_tokens(stated: Statements) -> pl.DataFrame:
 def _card_links(batch: _Batch) -> pl.DataFrame:
     schema = {"note": pl.UInt32, "line": pl.Int32, "syntax": pl.UInt8, "target": pl.String, "anchor": pl.String}
     return pl.DataFrame(batch.card_links, schema=schema, orient="row").with_columns(is_embed=pl.lit(False))
-
-
-def _frontmatter_tags(stated: Statements) -> pl.DataFrame:
-    schema = {"note": pl.UInt32, "line": pl.Int32, "tag": pl.String}
-    columns = {name: [row[at] for row in stated.tags] for at, name in enumerate(schema)}
-    return pl.DataFrame(columns, schema=schema).with_columns(is_inline=pl.lit(False))
 
 
 def _problems(batch: _Batch, stated: Statements) -> pl.DataFrame:

@@ -1,14 +1,28 @@
 """What a frontmatter scalar is worth: from its kind and text to the columns of a property cell.
 
-Used for every distinct scalar by `properties`, and by `tree` for what stands inside a list's maps.
+Equal scalars are one value with a code (`Values`), whose columns are made once. `tree` uses `native` for what stands
+inside a list's maps.
 """
 
 import math
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from vaultgraph.note.frontmatter import DATETIME_PARTS, days_of
-from vaultgraph.note.records import ValueKind
+import numpy as np
+import polars as pl
+
+from vaultgraph.note.frontmatter import (
+    DATE,
+    DATETIME_PARTS,
+    ISO_DATE,
+    MAY_BE_TYPED,
+    NULL,
+    TEXT,
+    days_of,
+    implicit_kind,
+)
+from vaultgraph.note.records import PROPERTIES, ValueKind
 
 # kinds of cells beyond those of scalars
 JSON: Final = "json"
@@ -20,6 +34,95 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 Native = tuple[int, int | None, float | None, str | None]
 """Value kind, number, real and text, as in PROPERTIES."""
+
+
+class Values:
+    """Distinct scalars by code, as they are written; ``odd`` are the codes of those that are not text."""
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+        self.texts: list[str] = []
+        self.odd: list[int] = []
+        self._codes: dict[str, dict[str, int]] = {}  # by kind and text
+        self._plain: dict[str, int] = {"": -1}  # of unquoted texts, -1 for null
+        self._days: dict[int, int] = {}  # days since 1970 of dates, by code, as far as known
+
+    def code_of(self, kind: str, text: str) -> int:
+        """The code of a scalar, -1 for null."""
+        if kind == NULL:
+            return -1
+        codes = self._codes.get(kind)
+        if codes is None:
+            self._codes[kind] = codes = {}
+        code = codes.get(text)
+        if code is None:
+            codes[text] = code = len(self.kinds)
+            self.kinds.append(kind)
+            self.texts.append(text)
+            if kind != TEXT:
+                self.odd.append(code)
+        return code
+
+    def plain_code(self, text: str) -> int:
+        """The code of an unquoted value, -1 for null."""
+        code = self._plain.get(text)
+        if code is None:
+            self._plain[text] = code = self.code_of(implicit_kind(text), text)
+        return code
+
+    def plain_codes(self, texts: Sequence[str]) -> list[int]:
+        """The codes of unquoted values, -1 for null."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._plain]
+        self._plain.update(self._added(TEXT, [text for text in new if text[0] not in MAY_BE_TYPED]))
+        dates = [text for text in new if len(text) == 10 and text[4] == "-" == text[7]]
+        if dates:
+            self._add_dates(dates)
+        return list(map(self.plain_code, texts))
+
+    def text_codes(self, texts: Sequence[str]) -> list[int]:
+        """The codes of texts."""
+        self._added(TEXT, dict.fromkeys(texts))
+        return list(map(self._codes[TEXT].__getitem__, texts))
+
+    def _add_dates(self, texts: list[str]) -> None:
+        """Those of ``texts`` that are dates, of which nearly all calendars have the day."""
+        column = pl.Series(texts, dtype=pl.String)
+        column = column.filter(column.str.contains(ISO_DATE) & ~column.str.starts_with("0000"))
+        days = column.str.to_date("%Y-%m-%d", strict=False).to_physical()
+        is_date = days.is_not_null()
+        codes = self._added(DATE, column.filter(is_date).to_list())
+        self._plain.update(codes)
+        self._days.update(zip(codes.values(), days.filter(is_date).to_list(), strict=True))
+
+    def _added(self, kind: str, texts: Iterable[str]) -> dict[str, int]:
+        """The codes of distinct ``texts`` of one kind, in their order; new ones where they were not met before."""
+        known = self._codes.setdefault(kind, {})
+        texts = list(texts)
+        new = [text for text in texts if text not in known]
+        first = len(self.kinds)
+        known.update(zip(new, range(first, first + len(new)), strict=True))
+        self.kinds += [kind] * len(new)
+        self.texts += new
+        if kind != TEXT:
+            self.odd += range(first, first + len(new))
+        return {text: known[text] for text in texts}
+
+    def columns(self) -> dict[str, pl.Series]:
+        """The columns of PROPERTIES that hold a value, by code."""
+        size = len(self.texts)
+        kinds = np.full(size, int(ValueKind.TEXT), dtype=np.uint8)
+        numbers: list[int | None] = [None] * size
+        reals: list[float | None] = [None] * size
+        texts: list[str | None] = list(self.texts)
+        # row loop: distinct scalars that are not text
+        for code in self.odd:
+            days = self._days.get(code)
+            if days is not None:
+                kinds[code], numbers[code], texts[code] = ValueKind.DATE, days, None
+            else:
+                kinds[code], numbers[code], reals[code], texts[code] = native(self.kinds[code], self.texts[code])
+        columns = {"kind": kinds, "number": numbers, "real": reals, "text": texts}
+        return {name: pl.Series(name, cells, dtype=PROPERTIES[name]) for name, cells in columns.items()}
 
 
 def native(kind: str, text: str) -> Native:

@@ -1,0 +1,238 @@
+"""The lines of flat frontmatter, each by itself: its key, and the codes of its values.
+
+One line is taken apart by a regular expression; many distinct ones by columns, which give the same and leave what they
+are not sure of. What lines are to each other is for `flat`.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from vaultgraph.note.frontmatter import TEXT
+from vaultgraph.note.lines import IntArray
+from vaultgraph.note.values import EMPTY_LIST, Values
+
+_MANY: Final = 200  # distinct lines from which on columns take less time
+# what no line has, and what an unquoted value does not begin with
+_BAD: Final = "\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff"
+_FIRST: Final = r" \-?:,\[\]{}#&*!|>'\"%@`"
+
+# a colon is not followed by blank space, a hash not preceded by it
+_PLAIN: Final = rf"[^{_BAD}{_FIRST}](?:[^{_BAD}:#]|:(?=[^{_BAD} ])|(?<! )#)*"
+_QUOTED: Final = rf"\"([^{_BAD}\"\\]*)\"|'([^{_BAD}']*)'"
+_ITEM: Final = r"[^\W_][\w./-]*(?: [\w./-]+)*"
+_KEY: Final = r"[^\W\d_](?:[\w ./-]{0,98}\w)?"
+_LINE: Final = re.compile(
+    rf"(?:({_KEY}):"
+    rf"(?: +(?:({_PLAIN}|-[0-9][0-9.]*)|{_QUOTED}|(\[(?:{_ITEM}(?:, ?{_ITEM})*)?\])))? *"
+    rf"|( {{0,8}})- +(?:({_PLAIN})|{_QUOTED}) *)?"
+)
+_WHOLE_KEY: Final = re.compile(_KEY)
+_MOST_MARGIN: Final = 8
+# the same for columns, whose engine looks neither ahead nor behind, and of letters only those that both engines know
+_PLAIN_START: Final = rf"^[^{_BAD}{_FIRST}][^{_BAD}]*$"
+_PLAIN_END: Final = " #|: |:$"
+_IN_QUOTES: Final = rf"^(?:\"[^{_BAD}\"\\]*\"|'[^{_BAD}']*')$"
+_WORD: Final = r"[\p{L}0-9_./-]"
+_WORDS: Final = rf"[\p{{L}}0-9]{_WORD}*(?: {_WORD}+)*"
+_FLOW: Final = rf"^\[(?:{_WORDS}(?:, ?{_WORDS})*)?\]$"
+
+
+class LineKind(IntEnum):
+    """What a line of frontmatter is by itself."""
+
+    OTHER = 0  # for the YAML parser to judge
+    BLANK = 1
+    SCALAR = 2  # a key with one value, not null
+    LIST = 3  # a key with a list
+    OPEN = 4  # a key without a value, so that items may follow; null where none do
+    ITEM = 5
+
+
+@dataclass(slots=True)
+class LineTable:
+    """Distinct lines by number: ``kinds`` (LineKind), ``details`` (the number of the key, the margin of an item, or
+    -1), and the ``codes`` of values of line i from ``firsts[i]``, ``counts[i]`` of them."""
+
+    kinds: list[int] = field(default_factory=list[int])
+    details: list[int] = field(default_factory=list[int])
+    firsts: list[int] = field(default_factory=list[int])
+    counts: list[int] = field(default_factory=list[int])
+    codes: list[int] = field(default_factory=list[int])
+
+    def add(self, kind: int, detail: int, codes: Sequence[int]) -> int:
+        """Adds a line; its number."""
+        number = len(self.kinds)
+        self.kinds.append(kind)
+        self.details.append(detail)
+        self.firsts.append(len(self.codes))
+        self.counts.append(len(codes))
+        self.codes += codes
+        return number
+
+
+class LineReader:
+    """Reads each distinct line once.
+
+    ``values`` gives values their codes, ``empty`` is that of an empty list; ``table``: the distinct lines; ``keys``:
+    the number of each key.
+    """
+
+    def __init__(self, values: Values) -> None:
+        self.table = LineTable()
+        self.keys: dict[str, int] = {}
+        self.values = values
+        self.empty = values.code_of(EMPTY_LIST, "")
+        self._numbers: dict[str, int] = {}
+        self._known: dict[str, int] = {}  # the number of what may be a key, -1 where it is none
+
+    def numbers_of(self, texts: Sequence[str]) -> IntArray:
+        """The number in ``table`` of each line."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._numbers]
+        if len(new) >= _MANY:
+            new = self._read_many(new)
+        # row loop: the lines that columns leave
+        for text in new:
+            self._numbers[text] = self._read(text)
+        return np.array(list(map(self._numbers.__getitem__, texts)), dtype=np.int64)
+
+    def key_number(self, key: str) -> int:
+        """The number of ``key``, a new one where it was not met before."""
+        return self.keys.setdefault(key, len(self.keys))
+
+    def _known_key(self, text: str) -> int:
+        """The number of what stands before a colon, -1 where that is not a key of flat frontmatter."""
+        number = self._known.get(text)
+        if number is None:
+            self._known[text] = number = self.key_number(text) if _WHOLE_KEY.fullmatch(text) else -1
+        return number
+
+    def _read(self, text: str) -> int:
+        """Takes a line apart; its number."""
+        found = _LINE.fullmatch(text)
+        if found is None:
+            return self.table.add(LineKind.OTHER, -1, ())
+        key, plain, double, single, flow, margin, item, item_double, item_single = found.groups()
+        if key is None:
+            if margin is None:
+                return self.table.add(LineKind.BLANK, -1, ())
+            code = self._scalar(item, item_double, item_single)
+            return self.table.add(LineKind.OTHER if code < 0 else LineKind.ITEM, len(margin), (code,))
+        number = self.key_number(key)
+        if flow is not None:
+            texts = flow[1:-1].replace(", ", ",").split(",") if len(flow) > 2 else []
+            codes = [code for code in map(self.values.plain_code, texts) if code >= 0]
+            return self.table.add(LineKind.LIST, number, codes or (self.empty,))
+        code = self._scalar(plain, double, single)
+        if code >= 0:
+            return self.table.add(LineKind.SCALAR, number, (code,))
+        # a stated null, unlike none at all, is followed by no items
+        return self.table.add(LineKind.OPEN if plain is None else LineKind.LIST, number, ())
+
+    def _scalar(self, plain: str | None, double: str | None, single: str | None) -> int:
+        if plain is not None:
+            return self.values.plain_code(plain.rstrip(" "))
+        text = double if double is not None else single
+        return -1 if text is None else self.values.code_of(TEXT, text)
+
+    def _read_many(self, texts: list[str]) -> list[str]:
+        """Takes lines apart; those that are left."""
+        parts = _parts_of(texts)
+        keys = np.array(list(map(self._known_key, parts["before"])), dtype=np.int64)
+        form = parts["form"].to_numpy()
+        is_item = parts["is_item"].to_numpy()
+        form = np.where(is_item | (keys >= 0), form, _Form.OTHER)
+        codes = np.full(len(texts), -1, dtype=np.int64)
+        value = parts["value"]
+        plain, quoted = np.flatnonzero(form == _Form.PLAIN), np.flatnonzero(form == _Form.QUOTED)
+        codes[plain] = self.values.plain_codes(value.gather(plain).to_list())
+        codes[quoted] = self.values.text_codes(value.gather(quoted).to_list())
+        kind = np.select(
+            [form == _Form.OTHER, is_item, form == _Form.NONE, form == _Form.FLOW, codes >= 0],
+            [LineKind.OTHER, LineKind.ITEM, LineKind.OPEN, LineKind.LIST, LineKind.SCALAR],
+            LineKind.LIST,
+        )
+        kind[is_item & (codes < 0)] = LineKind.OTHER
+        detail = np.where(is_item, parts["margin"].to_numpy(), keys)
+        single = np.flatnonzero((kind != LineKind.OTHER) & (form != _Form.FLOW))
+        self._add(texts, single, kind, detail, codes[single], (codes[single] >= 0).astype(np.int64))
+        flow = np.flatnonzero((kind != LineKind.OTHER) & (form == _Form.FLOW))
+        if len(flow):
+            self._add(texts, flow, kind, detail, *self._items(value.gather(flow)))
+        return [texts[at] for at in np.flatnonzero(kind == LineKind.OTHER).tolist()]
+
+    def _items(self, lists: pl.Series) -> tuple[IntArray, IntArray]:
+        """The codes of the items of ``[a, b]``, one list after the other, and how many each has."""
+        items = lists.str.strip_prefix("[").str.strip_suffix("]").str.replace_all(", ", ",", literal=True)
+        split = items.str.split(",")
+        sizes = split.list.len().to_numpy().astype(np.int64)
+        codes = np.array(self.values.plain_codes(split.explode().to_list()), dtype=np.int64)
+        counts = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[codes >= 0], minlength=len(sizes))
+        codes = codes[codes >= 0]
+        before = np.cumsum(counts) - counts
+        codes = np.insert(codes, before[counts == 0], self.empty)
+        return codes, np.maximum(counts, 1)
+
+    def _add(
+        self, texts: list[str], at: IntArray, kind: IntArray, detail: IntArray, codes: IntArray, counts: IntArray
+    ) -> None:
+        """Adds the lines ``at``; ``codes`` holds -1 where a line has no value."""
+        table, first = self.table, len(self.table.kinds)
+        rows: list[int] = at.tolist()
+        self._numbers.update(zip([texts[row] for row in rows], range(first, first + len(rows)), strict=True))
+        table.kinds += kind[at].tolist()
+        table.details += detail[at].tolist()
+        table.firsts += (len(table.codes) + np.cumsum(counts) - counts).tolist()
+        table.counts += counts.tolist()
+        table.codes += codes[codes >= 0].tolist()
+
+
+class _Form(IntEnum):
+    """How the value of a line is written, as far as columns can tell."""
+
+    NONE = 0
+    PLAIN = 1
+    QUOTED = 2
+    FLOW = 3
+    OTHER = 4
+
+
+def _parts_of(texts: list[str]) -> pl.DataFrame:
+    """Of each line: is_item, margin (of an item), before (what may be a key), value without blank space and quotes
+    around it, form of that."""
+    line, is_item, rest, value = pl.col("line"), pl.col("is_item"), pl.col("rest"), pl.col("value")
+    frame = pl.DataFrame({"line": pl.Series(texts, dtype=pl.String)})
+    frame = frame.with_columns(bare=line.str.strip_chars_start(" "), cut=line.str.splitn(":", 2))
+    frame = frame.select(
+        before=pl.col("cut").struct.field("field_0"),
+        after=pl.col("cut").struct.field("field_1"),
+        bare=pl.col("bare").str.strip_prefix("-"),
+        margin=line.str.len_bytes().cast(pl.Int64) - pl.col("bare").str.len_bytes(),
+        is_item=pl.col("bare").str.starts_with("- "),
+    ).with_columns(is_item=is_item & (pl.col("margin") <= _MOST_MARGIN))
+    frame = frame.select("is_item", "margin", "before", rest=pl.when(is_item).then("bare").otherwise("after"))
+    frame = frame.with_columns(value=rest.str.strip_chars(" "))
+    is_plain = value.str.contains(_PLAIN_START) & ~value.str.contains(_PLAIN_END)
+    is_number = value.str.contains(r"^-[0-9][0-9.]*$") & ~is_item
+    is_other = rest.is_null() | ((rest != "") & ~rest.str.starts_with(" ")) | ((value == "") & is_item)
+    form = (
+        pl.when(is_other)
+        .then(pl.lit(int(_Form.OTHER)))
+        .when(value == "")
+        .then(pl.lit(int(_Form.NONE)))
+        .when(is_plain | is_number)
+        .then(pl.lit(int(_Form.PLAIN)))
+        .when(value.str.contains(_IN_QUOTES))
+        .then(pl.lit(int(_Form.QUOTED)))
+        .when(value.str.contains(_FLOW) & ~is_item)
+        .then(pl.lit(int(_Form.FLOW)))
+        .otherwise(pl.lit(int(_Form.OTHER)))
+    )
+    frame = frame.with_columns(form=form)
+    unquoted = pl.when(pl.col("form") == int(_Form.QUOTED)).then(value.str.head(-1).str.slice(1)).otherwise(value)
+    return frame.with_columns(value=unquoted, before=pl.when(is_item).then(pl.lit("")).otherwise("before"))
