@@ -11,7 +11,8 @@ import polars as pl
 
 from vaultgraph.files.stamps import Stamps
 from vaultgraph.graph.columns import Ids
-from vaultgraph.graph.names import extension, fold, last_part
+from vaultgraph.graph.names import extension, fold
+from vaultgraph.graph.texts import NONE, Texts
 from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.settings import Profile
 
@@ -21,17 +22,20 @@ class Catalogue:
     """``files``: one row a file, the notes of the graph sorted by path, then all other files sorted by path.
 
     Columns: path, folder, stem (name without ``.md`` for a note, whole name otherwise) String, key (folded path),
-    name_key (folded path without ``.md``), is_note, is_canvas Boolean, rank UInt8 (0 a file found by its full name,
-    2 a file without extension, which a note of the same name goes before), size_bytes Int64.
+    name_key (folded path without ``.md``), end_key (last part of key), is_canvas Boolean, rank UInt8 (0 a file found by
+    its full name, 2 a file without extension, which a note of the same name goes before), size_bytes Int64.
 
     ``note_count``: rows before it are notes. ``row_of_note``: ``int64[records.notes.height]``, the file row of each
-    row of the records, -1 for a skipped note. ``aliases``: path, target (both spelled as on disk).
+    row of the records, -1 for a skipped note. ``aliases``: path, target (both spelled as on disk). ``folders``: the
+    distinct folders of files; ``folder_of``: the row in it of each file.
     """
 
     files: pl.DataFrame
     note_count: int
     row_of_note: Ids
     aliases: pl.DataFrame
+    folders: pl.Series
+    folder_of: Ids
 
     @property
     def notes(self) -> pl.DataFrame:
@@ -41,50 +45,70 @@ class Catalogue:
 
 def catalogue_of(records: RecordTable, stamps: Stamps, profile: Profile) -> Catalogue:
     """The files of a vault; skipped notes are left out, canvases are ordinary files while the profile has them off."""
-    stated = records.notes.select("path", "size_bytes", "is_canvas", "is_skipped").with_row_index("note")
-    kept = stated.filter(~pl.col("is_skipped") & ~pl.col("is_canvas"))
-    canvases = stated.filter(pl.col("is_canvas")) if profile.canvas else stated.clear()
-    others = _other_files(stamps, canvases)
-    files = pl.concat(
-        [
-            kept.select("path", "size_bytes", "note", is_note=pl.lit(True), is_canvas=pl.lit(False)),
-            others.select("path", "size_bytes", "note", is_note=pl.lit(False), is_canvas=pl.col("note").is_not_null()),
-        ]
-    )
+    stated = records.notes.select("path", "size_bytes")
+    is_canvas, is_skipped = (records.notes[name].to_numpy() for name in ("is_canvas", "is_skipped"))
+    kept = np.flatnonzero(~is_canvas & ~is_skipped)
+    canvases = np.flatnonzero(is_canvas) if profile.canvas else kept[:0]
+    others, canvas_of = _other_files(stamps, stated[canvases])
+    row_of_note = np.full(stated.height, NONE, dtype=np.int64)
+    row_of_note[kept] = np.arange(len(kept))
+    read = np.flatnonzero(canvas_of >= 0)
+    row_of_note[canvases[canvas_of[read]]] = read + len(kept)
+    notes = stated if len(kept) == stated.height else stated[kept]
+    files = pl.concat([notes, others], rechunk=True)
+    is_canvas = np.zeros(files.height, dtype=np.bool_)
+    is_canvas[read + len(kept)] = True
+    files = pl.DataFrame([*files.iter_columns(), pl.Series("is_canvas", is_canvas), *_keys(files["path"], len(kept))])
+    folders = Texts()
+    folder_of = folders.numbers(files["folder"])
+    aliases = stamps.aliases.select("path", "target")
     return Catalogue(
-        files=_with_keys(files).drop("note"),
-        note_count=kept.height,
-        row_of_note=_rows_of_notes(files, records.notes.height),
-        aliases=stamps.aliases.select("path", "target").sort("path"),
+        files=files,
+        note_count=len(kept),
+        row_of_note=row_of_note,
+        aliases=aliases.sort("path") if aliases.height else aliases,
+        folders=folders.distinct,
+        folder_of=folder_of,
     )
 
 
-def _other_files(stamps: Stamps, canvases: pl.DataFrame) -> pl.DataFrame:
-    """Every file that is not a note: (path, size_bytes, note), note only for a canvas that was read."""
-    stamped = stamps.files.filter(~pl.col("path").str.contains(r"(?i)\.md$")).select("path", "size_bytes")
-    unstamped = canvases.select("path", "size_bytes").join(stamped, on="path", how="anti")
-    return pl.concat([stamped, unstamped]).join(canvases.select("path", "note"), on="path", how="left").sort("path")
+def _other_files(stamps: Stamps, canvases: pl.DataFrame) -> tuple[pl.DataFrame, Ids]:
+    """Every file that is not a note: (path, size_bytes), sorted; and for each its row in ``canvases``, -1 for none."""
+    stamped = stamps.files.select("path", "size_bytes").filter(~stamps.files["path"].str.contains(r"(?i)\.md$"))
+    canvas_of = np.full(stamped.height, NONE, dtype=np.int64)
+    if not canvases.height:
+        return stamped, canvas_of
+    texts = Texts()
+    texts.numbers(stamped["path"])
+    rows = texts.numbers(canvases["path"])
+    is_stamped = rows < stamped.height
+    canvas_of[rows[is_stamped]] = np.flatnonzero(is_stamped)
+    if is_stamped.all():
+        return stamped, canvas_of
+    both = pl.concat([stamped, canvases[np.flatnonzero(~is_stamped)]], rechunk=True)
+    order = both["path"].arg_sort().to_numpy()
+    return both[order], np.append(canvas_of, np.flatnonzero(~is_stamped))[order]
 
 
-def _with_keys(files: pl.DataFrame) -> pl.DataFrame:
-    is_note, path, name = pl.col("is_note"), pl.col("path"), pl.col("name")
-    named = files.with_columns(key=fold(files["path"]), name=last_part(files["path"]))
-    return named.select(
-        "path",
-        "size_bytes",
-        "is_note",
-        "is_canvas",
-        "note",
-        "key",
-        folder=path.str.strip_suffix(name).str.strip_suffix("/"),
-        stem=pl.when(is_note).then(name.str.head(-3)).otherwise("name"),
-        name_key=pl.when(is_note).then(pl.col("key").str.head(-3)).otherwise("key"),
-        rank=pl.when(is_note | extension(named["name"]).is_not_null()).then(0).otherwise(2).cast(pl.UInt8),
+def _keys(paths: pl.Series, note_count: int) -> list[pl.Series]:
+    """Every column of ``Catalogue.files`` that is made of the path."""
+    path, name, key, end = pl.col("path"), pl.col("name"), pl.col("key"), pl.col("end_key")
+    keys = fold(paths)
+    ends = pl.DataFrame({"path": paths, "key": keys}).select(
+        "path", "key", name=path.str.split("/").list.last(), end_key=key.str.split("/").list.last()
     )
-
-
-def _rows_of_notes(files: pl.DataFrame, count: int) -> Ids:
-    rows = np.full(count, -1, dtype=np.int64)
-    stated = files["note"].is_not_null().to_numpy()
-    rows[files["note"].drop_nulls().to_numpy()] = np.flatnonzero(stated)
-    return rows
+    folder = path.str.strip_suffix(name).str.strip_suffix("/").alias("folder")
+    notes = ends.head(note_count).select(
+        folder,
+        name.str.head(-3).alias("stem"),
+        key,
+        key.str.head(-3).alias("name_key"),
+        end,
+        pl.lit(0, pl.UInt8).alias("rank"),
+    )
+    if note_count == len(paths):
+        return notes.get_columns()
+    others = ends.tail(len(paths) - note_count)
+    rank = pl.when(extension(others["name"]).is_not_null()).then(0).otherwise(2).cast(pl.UInt8)
+    others = others.select(folder, name.alias("stem"), key, key.alias("name_key"), end, rank.alias("rank"))
+    return pl.concat([notes, others], rechunk=True).get_columns()

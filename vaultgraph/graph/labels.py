@@ -6,10 +6,13 @@ the long property rows and the catalogue; grouping nodes by label is nodes.py's.
 
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from vaultgraph.graph.catalogue import Catalogue
+from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import WIKILINK, first_part, last_part, parent, without_md
+from vaultgraph.graph.texts import NONE, Texts, order_by, taken
 from vaultgraph.note.records import ValueKind
 from vaultgraph.profile.settings import Profile
 
@@ -21,38 +24,50 @@ def specific_labels(properties: pl.DataFrame, catalogue: Catalogue, profile: Pro
 
     ``properties``: the long rows with a ``file`` column (row of the catalogue) in place of ``note``.
     """
-    notes = catalogue.notes
-    stated = notes.select("path").with_row_index("file").with_columns(pl.col("file").cast(pl.Int64))
-    typed = _labels_from_type(properties)
-    rows = stated.join(typed, on="file", how="left", maintain_order="left").with_columns(folder=_top_folders(notes))
-    default = pl.lit(profile.default_label or None, pl.String)
-    if profile.label_from == "folder":
-        ladder = pl.coalesce("folder", "label", default)
-    else:
-        ladder = pl.coalesce("label", default, "folder")
-    label = rows.select(pl.when(ladder != profile.note_label).then(ladder).alias("label"))
-    return label["label"]
+    names = Texts()
+    stated = _labels_from_type(properties, catalogue.note_count, names)
+    folder = _top_folders(catalogue, names)
+    default = np.full(catalogue.note_count, names.numbers(pl.Series([profile.default_label or None], dtype=pl.String)))
+    order = [folder, stated, default] if profile.label_from == "folder" else [stated, default, folder]
+    label = order[0]
+    for rung in order[1:]:
+        label = np.where(label >= 0, label, rung)
+    note_label = names.numbers(pl.Series([profile.note_label]))
+    return taken(names.distinct, np.where(label != note_label, label, NONE)).alias("label")
 
 
-def _labels_from_type(properties: pl.DataFrame) -> pl.DataFrame:
-    """(file, label): the first text of ``type:``; of a text with a wikilink, the basename of its target."""
-    texts = (
-        properties.filter((pl.col("key") == TYPE_KEY) & (pl.col("kind") == ValueKind.TEXT))
-        .select("file", "ordinal", text=pl.col("text").str.strip_chars())
-        .filter(pl.col("text") != "")
-        .sort("file", "ordinal")
-        .unique("file", keep="first", maintain_order=True)
-    )
-    target = texts["text"].str.extract(WIKILINK, 1).str.strip_chars()
-    named = texts.select("file", "text").with_columns(target=without_md(last_part(target)))
-    label = pl.when(pl.col("target").fill_null("") != "").then("target").otherwise("text")
-    return named.select("file", label=label)
+def _labels_from_type(properties: pl.DataFrame, note_count: int, names: Texts) -> Ids:
+    """For each note the number of the first text of ``type:``; of a text with a wikilink, the basename of its target.
+
+    -1 for a note without.
+    """
+    label_of = np.full(note_count, NONE, dtype=np.int64)
+    is_type = (properties["key"] == TYPE_KEY) & (properties["kind"] == ValueKind.TEXT)
+    rows = properties.select("file", "ordinal", "text").filter(is_type)
+    if not rows.height:
+        return label_of
+    written = Texts()
+    at = written.numbers(rows["text"])
+    text = pl.DataFrame({"text": written.distinct}).select(pl.col("text").str.strip_chars())["text"]
+    target = text.str.extract(WIKILINK, 1).str.strip_chars()
+    target = without_md(last_part(target))
+    named = pl.select(pl.coalesce(*(pl.when(part != "").then(part) for part in (target, text)))).to_series()
+    labels = names.numbers(named)[at]
+    file, ordinal = rows["file"].to_numpy(), rows["ordinal"].to_numpy().astype(np.int64)
+    is_label = labels >= 0
+    file, labels = file[is_label], labels[is_label]
+    order = order_by(file, ordinal[is_label] + 1)
+    first = order[np.flatnonzero(np.diff(file[order], prepend=NONE))]
+    label_of[file[first]] = labels[first]
+    return label_of
 
 
-def _top_folders(notes: pl.DataFrame) -> pl.Series:
-    """The top folder of each note, null at the root; a note named as its folder counts where the folder sits."""
-    folder, stem = notes["folder"], notes["stem"]
-    named_as_folder = last_part(folder) == stem
-    place = pl.select(pl.when(named_as_folder & (folder != "")).then(parent(folder)).otherwise(folder)).to_series()
-    top = first_part(place)
-    return pl.select(pl.when(top != "").then(top).alias("folder")).to_series()
+def _top_folders(catalogue: Catalogue, names: Texts) -> Ids:
+    """The top folder of each note, -1 at the root; a note named as its folder counts where the folder sits."""
+    folder = catalogue.folders
+    top = pl.DataFrame({"own": first_part(folder), "above": first_part(parent(folder))})
+    top = top.select(pl.when(pl.col(name) != "").then(name) for name in ("own", "above"))
+    own, above = (names.numbers(top[name]) for name in ("own", "above"))
+    place = catalogue.folder_of[: catalogue.note_count]
+    is_named_as_folder = (taken(last_part(folder), place) == catalogue.notes["stem"]).to_numpy()
+    return np.where(is_named_as_folder, above[place], own[place])

@@ -9,12 +9,15 @@ from enum import IntEnum
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from vaultgraph.graph.catalogue import Catalogue
+from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.media import has_known_extension, media_of
 from vaultgraph.graph.names import extension, fold, relationship_types, without_md
 from vaultgraph.graph.resolve import Mode, resolve
+from vaultgraph.graph.texts import NONE, Texts, numbers_of, or_null, order_by, taken, true_or_null
 from vaultgraph.note.records import LinkSyntax
 from vaultgraph.profile.settings import Profile
 
@@ -25,6 +28,10 @@ PIECE: Final = (
 _CARRIED: Final = (
     "section", "anchor", "display", "property", "width", "height", "line", "via", "is_ambiguous",
 )  # fmt: skip
+_TYPES: Final = ("LINKS_TO", "LINKS_OUT", "HAS_IMAGE", "HAS_ATTACHMENT", "EMBEDS")
+_VIA: Final = ("alias", "title", "slug")
+
+Flags = npt.NDArray[np.bool_]
 
 
 class Destination(IntEnum):
@@ -53,140 +60,190 @@ class LinkRows:
     def towards(self, *destinations: Destination) -> pl.DataFrame:
         """The rows that lead to one of ``destinations``."""
         rows = self.rows if Destination.NOTE in destinations else self.elsewhere
-        wanted = np.zeros(len(Destination), dtype=np.bool_)
-        wanted[[destination.value for destination in destinations]] = True
-        return rows.filter(pl.Series(wanted[rows["destination"].to_numpy()]))
+        return rows.filter(pl.Series(_is_any(rows["destination"].to_numpy(), *destinations)))
 
 
 def link_rows(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame, profile: Profile) -> LinkRows:
     """All links of the graph with their destinations; ``links``: record rows with ``file`` in place of ``note``."""
-    is_folder = (links["syntax"] == LinkSyntax.MARKDOWN) & links["target"].str.ends_with("/")
-    rows = links.filter(~is_folder).with_row_index("order")
-    is_self, is_web = pl.col("target") == "", pl.col("syntax") == LinkSyntax.URL
-    asked = rows.filter(~is_self & ~is_web)
-    found = _resolved(asked, catalogue, called).with_columns(asked["order"])
-    rows = rows.join(found, on="order", how="left", maintain_order="left").with_columns(
-        to=pl.when(is_self).then("file").otherwise("to"),
-        name=pl.when(is_web).then("target").otherwise("name"),
-        key=pl.when(is_web).then("target").otherwise("key"),
-        via=pl.col("via").fill_null(0),
-        is_ambiguous=pl.col("is_ambiguous").fill_null(False),
-    )
-    rows = rows.with_columns(destination=_destinations(catalogue))
-    # What is left without a name is a target like `.`: a folder, which no link means.
-    rows = rows.filter(pl.col("to").is_not_null() | (pl.col("name") != ""))
-    rows = rows.drop("target", "is_outside", "means_file").rename({"to": "target", "type": "stated_type"})
-    rows = rows.with_columns(is_image=_is_image(rows, catalogue))
-    rows = rows.with_columns(type=_types(rows, profile))
-    return LinkRows(rows, rows.filter(pl.col("destination") != Destination.NOTE.value))
-
-
-def _resolved(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> pl.DataFrame:
-    """What each link finds, row for row: to (file row), via, is_ambiguous, is_outside, means_file, name, key."""
-    syntax = pl.col("syntax")
-    mode = (
-        pl.when(syntax == LinkSyntax.MARKDOWN)
-        .then(Mode.MARKDOWN.value)
-        .when(syntax == LinkSyntax.CANVAS)
-        .then(Mode.CANVAS.value)
-        .otherwise(Mode.WIKI.value)
-        .cast(pl.UInt8)
-    )
-    asked = links.select("target", folder=catalogue.files["folder"].gather(links["file"]), mode=mode)
-    found = resolve(asked, catalogue, called).rename({"file": "to"})
-    # Only what is not found needs a word on what it would have been.
-    lost = pl.DataFrame({"name": found.filter(pl.col("to").is_null())["name"].unique()})
-    suffix = extension(lost["name"])
-    lost = lost.with_columns(
-        is_known=has_known_extension(lost["name"]), is_file=suffix.is_not_null() & (suffix != "md").fill_null(False)
-    )
-    loose = links["is_embed"] | links["syntax"].is_in([LinkSyntax.MARKDOWN, LinkSyntax.CANVAS])
-    found = found.join(lost, on="name", how="left", maintain_order="left")
-    found = found.with_columns(means_file=pl.col("is_known") | (loose & pl.col("is_file")))
-    is_concept = pl.col("to").is_null() & ~pl.col("is_outside") & ~pl.col("means_file")
-    return found.select(
-        "to",
-        "via",
-        "is_ambiguous",
-        "is_outside",
-        "means_file",
-        name=pl.when(is_concept).then(without_md(found["name"])).otherwise("name"),
-        key=pl.when(is_concept).then(pl.col("key").str.strip_suffix(".md")).otherwise("key"),
-    )
-
-
-def _destinations(catalogue: Catalogue) -> pl.Expr:
-    """The Destination of rows with syntax, to, is_outside and means_file."""
-    return (
-        pl.when(pl.col("syntax") == LinkSyntax.URL)
-        .then(Destination.SOURCE.value)
-        .when("is_outside")
-        .then(Destination.OUTSIDE.value)
-        .when(pl.col("to") < catalogue.note_count)
-        .then(Destination.NOTE.value)
-        .when(pl.col("to").is_not_null())
-        .then(Destination.FILE.value)
-        .when("means_file")
-        .then(Destination.MISSING.value)
-        .otherwise(Destination.CONCEPT.value)
-        .cast(pl.UInt8)
-    )
-
-
-def _is_image(rows: pl.DataFrame, catalogue: Catalogue) -> pl.Series:
-    at = np.flatnonzero(np.isin(rows["destination"].to_numpy(), [Destination.FILE.value, Destination.MISSING.value]))
-    is_image = np.zeros(rows.height, dtype=np.bool_)
+    is_folder = (links["syntax"] == LinkSyntax.MARKDOWN).to_numpy()
+    at = np.flatnonzero(is_folder)
     if len(at):
-        files = rows.select("target", "name")[at]
-        paths = files.select(pl.coalesce(catalogue.files["path"].gather(files["target"]), "name").alias("path"))["path"]
-        distinct = paths.unique()
-        images = distinct.filter(media_of(distinct)["kind"] == "Image")
-        is_image[at] = paths.is_in(images.implode()).to_numpy()
-    return pl.Series(is_image)
+        is_folder[at] = links["target"][at].str.ends_with("/").to_numpy()
+        links = links.filter(pl.Series(~is_folder)) if is_folder.any() else links
+    syntax, targets = links["syntax"].to_numpy(), links["target"]
+    is_self, is_web = (targets == "").to_numpy(), syntax == LinkSyntax.URL
+    asked = np.flatnonzero(~is_self & ~is_web)
+    found = _resolved(links.select("target", "syntax", "is_embed", "file")[asked], catalogue, called)
+    to = np.where(is_self, links["file"].to_numpy(), NONE)
+    to[asked] = found.file
+    place = np.full(links.height, NONE, dtype=np.int64)
+    place[asked] = np.arange(len(asked))
+    is_named = np.flatnonzero(is_web)
+    place[is_named] = len(asked) + np.arange(len(is_named))
+    addresses = targets[is_named]
+    names, keys = (pl.concat([texts.alias(""), addresses.alias("")], rechunk=True) for texts in (found.name, found.key))
+    names, keys = taken(names, place), taken(keys, place)
+    is_outside, means_file, is_ambiguous = (
+        _spread(flags, asked, links.height) for flags in (found.is_outside, found.means_file, found.is_ambiguous)
+    )
+    via = np.zeros(links.height, dtype=np.uint8)
+    via[asked] = found.via
+    destination = _destinations(is_web, is_outside, to, means_file, catalogue.note_count)
+    is_image = _is_image(destination, to, names, catalogue)
+    rows = pl.DataFrame(
+        [
+            pl.Series("order", np.arange(links.height, dtype=np.uint32)),
+            *(column for column in links.iter_columns() if column.name not in {"target", "type"}),
+            or_null(to).alias("target"),
+            names.alias("name"),
+            keys.alias("key"),
+            pl.Series("via", via),
+            pl.Series("is_ambiguous", is_ambiguous),
+            pl.Series("destination", destination),
+            pl.Series("is_image", is_image),
+            _types(links, destination, is_image, profile).alias("type"),
+        ]
+    )
+    # What is left without a name is a target like `.`: a folder, which no link means.
+    lost = np.flatnonzero(to < 0)
+    is_nothing = (names[lost] == "").to_numpy()
+    if is_nothing.any():
+        rows = rows.filter(pl.Series(~_spread(is_nothing, lost, rows.height)))
+    return LinkRows(rows, rows.filter(rows["destination"] != Destination.NOTE.value))
 
 
-def _types(rows: pl.DataFrame, profile: Profile) -> pl.Expr:
-    """The relationship type of each link row."""
-    destination, syntax = pl.col("destination"), pl.col("syntax")
-    is_file = destination.is_in([Destination.FILE.value, Destination.MISSING.value])
-    attached = pl.when(rows["is_image"]).then(pl.lit("HAS_IMAGE")).otherwise(pl.lit("HAS_ATTACHMENT"))
+def _is_any(destinations: npt.NDArray[np.uint8], *wanted: Destination) -> Flags:
+    is_wanted = np.zeros(len(Destination), dtype=np.bool_)
+    is_wanted[[destination.value for destination in wanted]] = True
+    return is_wanted[destinations]
+
+
+def _spread(flags: Flags, rows: Ids, count: int) -> Flags:
+    """``flags`` at ``rows`` of ``count``, false elsewhere."""
+    spread = np.zeros(count, dtype=np.bool_)
+    spread[rows] = flags
+    return spread
+
+
+@dataclass(slots=True)
+class _Resolved:
+    """What each link finds: its file row or -1, and as ``resolve`` says; ``means_file``: what is lost is a file."""
+
+    file: Ids
+    via: npt.NDArray[np.uint8]
+    is_ambiguous: Flags
+    is_outside: Flags
+    means_file: Flags
+    name: pl.Series
+    key: pl.Series
+
+
+def _resolved(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> _Resolved:
+    """What each link finds, row for row; that of a note that is not there has its name and key without ``.md``."""
+    syntax = links["syntax"].to_numpy()
+    modes = np.full(len(LinkSyntax) + 1, Mode.WIKI.value, dtype=np.uint8)
+    modes[LinkSyntax.MARKDOWN], modes[LinkSyntax.CANVAS] = Mode.MARKDOWN.value, Mode.CANVAS.value
+    folders = taken(catalogue.folders, catalogue.folder_of[links["file"].to_numpy()])
+    found = resolve(
+        pl.DataFrame([links["target"], folders.alias("folder"), pl.Series("mode", modes[syntax])]), catalogue, called
+    )
+    file = numbers_of(found["file"])
+    via, is_ambiguous, is_outside = (found[name].to_numpy() for name in ("via", "is_ambiguous", "is_outside"))
+    names, keys, means_file = found["name"], found["key"], np.zeros(links.height, dtype=np.bool_)
+    # Only what is not found needs a word on what it would have been.
+    lost = np.flatnonzero(file < 0)
+    if len(lost):
+        texts = Texts()
+        at = texts.numbers(names[lost])
+        suffix = extension(texts.distinct)
+        known = has_known_extension(suffix).to_numpy()
+        is_file = (suffix != "md").fill_null(False).to_numpy()
+        is_loose = links["is_embed"].to_numpy()[lost] | (_is_loose(syntax[lost]))
+        means_file[lost] = known[at] | (is_loose & is_file[at])
+        concepts = lost[~is_outside[lost] & ~means_file[lost]]
+        bare, bare_keys = without_md(names[concepts]), keys[concepts]
+        bare_keys = pl.DataFrame({"key": bare_keys}).select(pl.col("key").str.strip_suffix(".md"))["key"]
+        place = np.arange(links.height)
+        place[concepts] = links.height + np.arange(len(concepts))
+        names, keys = (
+            taken(pl.concat([whole.alias(""), part.alias("")], rechunk=True), place)
+            for whole, part in ((names, bare), (keys, bare_keys))
+        )
+    return _Resolved(file, via, is_ambiguous, is_outside, means_file, names, keys)
+
+
+def _is_loose(syntax: npt.NDArray[np.uint8]) -> Flags:
+    return (syntax == LinkSyntax.MARKDOWN) | (syntax == LinkSyntax.CANVAS)
+
+
+def _destinations(
+    is_web: Flags, is_outside: Flags, to: Ids, means_file: Flags, note_count: int
+) -> npt.NDArray[np.uint8]:
+    """The Destination of each link."""
+    found = np.where(to < note_count, Destination.NOTE.value, Destination.FILE.value)
+    lost = np.where(means_file, Destination.MISSING.value, Destination.CONCEPT.value)
+    destination = np.where(to >= 0, found, lost)
+    destination[is_outside] = Destination.OUTSIDE.value
+    destination[is_web] = Destination.SOURCE.value
+    return destination.astype(np.uint8)
+
+
+def _is_image(destination: npt.NDArray[np.uint8], to: Ids, names: pl.Series, catalogue: Catalogue) -> Flags:
+    at = np.flatnonzero(_is_any(destination, Destination.FILE, Destination.MISSING))
+    is_image = np.zeros(len(destination), dtype=np.bool_)
+    if len(at):
+        paths = Texts()
+        file, is_there = to[at], to[at] >= 0
+        number = np.zeros(len(at), dtype=np.int64)
+        number[is_there] = paths.numbers(taken(catalogue.files["path"], file[is_there]))
+        number[~is_there] = paths.numbers(names[at[~is_there]])
+        is_image[at] = (media_of(paths.distinct)["kind"] == "Image").to_numpy()[number]
+    return is_image
+
+
+def _types(links: pl.DataFrame, destination: npt.NDArray[np.uint8], is_image: Flags, profile: Profile) -> pl.Series:
+    """The relationship type of each link, from the rule that goes before all others to the one that is always left."""
+    types = Texts()
+    plain, out, image, attachment, embeds = types.numbers(pl.Series(_TYPES)).tolist()
+    syntax, is_embed = links["syntax"].to_numpy(), links["is_embed"].to_numpy()
+    is_file = _is_any(destination, Destination.FILE, Destination.MISSING)
+    number = np.full(links.height, plain, dtype=np.int64)
+    if profile.heading_edges:
+        heading = types.numbers(_heading_types(links["section"], profile))
+        number = np.where(heading >= 0, heading, number)
+    number[is_embed] = embeds
+    number[is_file] = np.where(is_image[is_file], image, attachment)
+    number[destination == Destination.SOURCE] = out
+    if links["type"].null_count() < links.height:
+        stated = types.numbers(links["type"])
+        number = np.where((stated >= 0) & ~is_embed, stated, number)
+    number[syntax == LinkSyntax.CANVAS] = plain
     # In a body only an inline field's link has a property.
-    is_field = (syntax == LinkSyntax.WIKILINK) & pl.col("property").is_not_null() & ~pl.col("is_embed")
-    return (
-        pl.when((syntax == LinkSyntax.FRONTMATTER) | is_field)
-        .then(_property_types(rows["property"], profile))
-        .when(syntax == LinkSyntax.CANVAS)
-        .then(pl.lit("LINKS_TO"))
-        .when(pl.col("stated_type").is_not_null() & ~pl.col("is_embed"))
-        .then("stated_type")
-        .when(destination == Destination.SOURCE)
-        .then(pl.lit("LINKS_OUT"))
-        .when(is_file)
-        .then(attached)
-        .when("is_embed")
-        .then(pl.lit("EMBEDS"))
-        .otherwise(pl.coalesce(_heading_types(rows["section"], profile), pl.lit("LINKS_TO")))
-    )
+    is_field = (syntax == LinkSyntax.WIKILINK) & ~is_embed & links["property"].is_not_null().to_numpy()
+    at = np.flatnonzero((syntax == LinkSyntax.FRONTMATTER) | is_field)
+    if len(at):
+        keys = Texts()
+        key = keys.numbers(links["property"][at])
+        number[at] = np.append(types.numbers(_property_types(keys.distinct, profile)), NONE)[key]
+    return taken(types.distinct, number)
 
 
-def _property_types(properties: pl.Series, profile: Profile) -> pl.Series:
+def _property_types(keys: pl.Series, profile: Profile) -> pl.Series:
     """The type of a link in a property: of folder notes for ``parent``, of the hub, else the key in UPPER_SNAKE."""
-    keys = properties.drop_nulls().unique()
+    types = relationship_types(keys)
     configured = {key: hub.edge for key, hub in profile.hubs.items()} | {PARENT_KEY: profile.folder_notes.edge}
-    types = keys.replace_strict(
-        list(configured), list(configured.values()), default=relationship_types(keys), return_dtype=pl.String
-    )
-    return properties.replace_strict(keys, types, default=None, return_dtype=pl.String)
+    for key, name in configured.items():
+        types = pl.Series([name]).new_from_index(0, len(keys)).zip_with(keys == key, types)
+    return types
 
 
 def _heading_types(sections: pl.Series, profile: Profile) -> pl.Series:
-    if not profile.heading_edges:
-        return pl.Series([None], dtype=pl.String).new_from_index(0, len(sections))
-    headings = sections.drop_nulls().unique()
-    types = fold(headings.str.strip_chars()).replace_strict(
+    headings = Texts()
+    at = headings.numbers(sections)
+    types = fold(headings.distinct.str.strip_chars()).replace_strict(
         list(profile.heading_edges), list(profile.heading_edges.values()), default=None, return_dtype=pl.String
     )
-    return sections.replace_strict(headings, types, default=None, return_dtype=pl.String)
+    return taken(types, at)
 
 
 def link_relationships(
@@ -200,60 +257,82 @@ def link_relationships(
     another section, anchor or display is another relationship; otherwise repeats are counted.
     """
     rows = numbered_links(links, of_file, of_key)
-    is_upward = (pl.col("property") == PARENT_KEY) & (pl.col("syntax") == LinkSyntax.FRONTMATTER)
-    if profile.folder_notes.direction == "parent_to_child":
-        swap = is_upward.fill_null(False)
+    is_stated = (rows["syntax"] == LinkSyntax.FRONTMATTER).to_numpy()
+    if profile.folder_notes.direction == "parent_to_child" and is_stated.any():
+        swap = is_stated & (rows["property"] == PARENT_KEY).fill_null(False).to_numpy()
+        source, target = rows["source"].to_numpy(), rows["target"].to_numpy()
         rows = rows.with_columns(
-            source=pl.when(swap).then("target").otherwise("source"),
-            target=pl.when(swap).then("source").otherwise("target"),
+            source=pl.Series(np.where(swap, target, source)), target=pl.Series(np.where(swap, source, target))
         )
-    is_attached = pl.col("type").is_in(["HAS_IMAGE", "HAS_ATTACHMENT"]) & (pl.col("syntax") < LinkSyntax.FRONTMATTER)
+    is_attached = rows["type"].is_in(["HAS_IMAGE", "HAS_ATTACHMENT"]) & (rows["syntax"] < LinkSyntax.FRONTMATTER)
+    if not is_attached.any():
+        return [_linked(rows)]
     return [_linked(rows.filter(~is_attached)), _attached(rows.filter(is_attached))]
 
 
 def numbered_links(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) -> pl.DataFrame:
     """Link rows with ``source`` and ``target`` as node ids, type, syntax and what relationships carry; those that lead
     out of the vault are left out."""
-    rows = links.rows.filter(pl.col("destination") != Destination.OUTSIDE)
-    target = of_file.gather(rows["target"])
-    others = target.is_null().arg_true()
+    rows = links.rows
+    destination = rows["destination"].to_numpy()
+    is_inside = destination != Destination.OUTSIDE
+    if not is_inside.all():
+        rows, destination = rows.filter(pl.Series(is_inside)), destination[is_inside]
+    node_of_file = np.append(numbers_of(of_file), NONE)
+    target = node_of_file[numbers_of(rows["target"])]
+    others = np.flatnonzero(target < 0)
     if len(others):
-        space = pl.col("destination").replace_strict(
-            {
-                Destination.MISSING.value: "missing",
-                Destination.CONCEPT.value: "Concept",
-                Destination.SOURCE.value: "Source",
-            },
-            default=None,
-            return_dtype=pl.String,
-        )
-        asked = rows.select("destination", "key")[others].with_columns(space=space)
-        found = asked.join(of_key, on=["space", "key"], how="left", maintain_order="left")
-        target = target.clone().scatter(others, found["id"])
+        target[others] = _ids_of_keys(rows["key"][others], destination[others], of_key)
     if "node" in rows.columns:  # a part of the note, where the anchor names one
-        target = pl.select(pl.coalesce(rows["node"], target)).to_series()
+        node = numbers_of(rows["node"])
+        target = np.where(node >= 0, node, target)
+    source = node_of_file[rows["file"].to_numpy()]
     columns = [rows[name] for name in ("type", "syntax", *_CARRIED, *({PIECE} & set(rows.columns)))]
-    return pl.DataFrame([of_file.gather(rows["file"]).alias("source"), target.alias("target"), *columns])
+    return pl.DataFrame([pl.Series("source", source), pl.Series("target", target), *columns])
+
+
+def _ids_of_keys(keys: pl.Series, destination: npt.NDArray[np.uint8], of_key: pl.DataFrame) -> Ids:
+    """The nodes of links to what is no file, by key and destination."""
+    texts = Texts()
+    key = texts.numbers(keys)
+    count = len(texts)
+    ids = np.full((len(Destination), count + 1), NONE, dtype=np.int64)
+    for space, of in (
+        (Destination.MISSING, "missing"),
+        (Destination.CONCEPT, "Concept"),
+        (Destination.SOURCE, "Source"),
+    ):
+        own = of_key.filter(of_key["space"] == of)
+        at = texts.numbers(own["key"])
+        is_asked = at < count
+        ids[space, at[is_asked]] = own["id"].to_numpy()[is_asked]
+    return ids[destination, key]
 
 
 def _linked(rows: pl.DataFrame) -> pl.DataFrame:
     key = ["source", "target", "type", "section", "anchor", "display", "property"]
     # Nearly all pairs of nodes have one link: only the others are compared as a whole.
-    is_repeated = pl.Series(rows["source"].to_numpy() << 32 | rows["target"].to_numpy()).is_duplicated()
-    repeated = rows.filter(is_repeated).group_by(key, maintain_order=True)
+    source, target = rows["source"].to_numpy(), rows["target"].to_numpy()
+    order = order_by(source, target)
+    is_same = (source[order][1:] == source[order][:-1]) & (target[order][1:] == target[order][:-1])
+    is_repeated = np.zeros(rows.height, dtype=np.bool_)
+    is_repeated[order[1:][is_same]] = True
+    is_repeated[order[:-1][is_same]] = True
     lines = pl.col("line").cast(pl.Int64)
-    grouped = pl.concat(
-        [
-            rows.filter(~is_repeated).select(*key, lines, pl.lit(1, pl.Int64).alias("count"), "via", "is_ambiguous"),
+    single = rows.filter(pl.Series(~is_repeated)) if is_repeated.any() else rows
+    counted = pl.Series("count", np.ones(single.height, dtype=np.int64))
+    parts = [single.select(*key, lines, counted, "via", "is_ambiguous")]
+    if is_repeated.any():
+        repeated = rows.filter(pl.Series(is_repeated)).group_by(key, maintain_order=True)
+        parts.append(
             repeated.agg(
                 lines.min(), pl.len().cast(pl.Int64).alias("count"), pl.col("via").min(), pl.col("is_ambiguous").all()
-            ),
-        ]
-    )
-    return grouped.with_columns(
-        via=pl.col("via").replace_strict({1: "alias", 2: "title", 3: "slug"}, default=None, return_dtype=pl.String),
-        ambiguous=pl.when("is_ambiguous").then(True),
-    ).drop("is_ambiguous")
+            )
+        )
+    grouped = pl.concat(parts)
+    via = taken(pl.Series(_VIA), grouped["via"].to_numpy().astype(np.int64) - 1)
+    ambiguous = true_or_null(grouped["is_ambiguous"].to_numpy())
+    return grouped.drop("is_ambiguous").with_columns(via.alias("via"), ambiguous.alias("ambiguous"))
 
 
 def _attached(rows: pl.DataFrame) -> pl.DataFrame:

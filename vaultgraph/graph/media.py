@@ -5,9 +5,11 @@ A closed table, so that a graph never depends on the machine it was built on. By
 
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from vaultgraph.graph.names import extension
+from vaultgraph.graph.texts import Texts
 
 IMAGE: Final = ("Image",)
 ATTACHMENT: Final = ("Attachment",)
@@ -109,17 +111,14 @@ def media_of(paths: pl.Series) -> pl.DataFrame:
 
     ``kind`` is Image, a second label, or ``""``.
     """
-    name = pl.col("name")
-    return (
-        pl.DataFrame({"name": extension(paths)})
-        .select(
-            kind=name.replace_strict(list(_KIND_OF), list(_KIND_OF.values()), default=""),
-            mime=name.replace_strict(list(_MIME_OF), list(_MIME_OF.values()), default=_UNKNOWN),
-        )
-        .select(pl.col("kind").fill_null(""), pl.col("mime").fill_null(_UNKNOWN))
-    )
+    texts = Texts()
+    at = texts.numbers(extension(paths))
+    # row loop: once for each distinct extension
+    known = [(_KIND_OF.get(name, ""), _MIME_OF.get(name, _UNKNOWN)) for name in texts.distinct.to_list()]
+    table = pl.DataFrame([*known, ("", _UNKNOWN)], schema={"kind": pl.String, "mime": pl.String}, orient="row")
+    return table[np.where(at >= 0, at, len(known))]
 
 
-def has_known_extension(names: pl.Series) -> pl.Series:
-    """Boolean: the name ends with an extension of the table, so it means a file even in a plain wikilink."""
-    return extension(names).is_in(list(_KIND_OF)).fill_null(False)
+def has_known_extension(extensions: pl.Series) -> pl.Series:
+    """Boolean: a name with this extension means a file even in a plain wikilink; ``extensions`` as names.extension."""
+    return extensions.is_in(list(_KIND_OF)).fill_null(False)

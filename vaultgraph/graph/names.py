@@ -28,9 +28,7 @@ def fold_text(name: str) -> str:
 def fold(names: pl.Series) -> pl.Series:
     """The comparison keys of a String column, same length and order; null stays null."""
     name = pl.col("name")
-    table = pl.DataFrame({"name": names}).select(
-        lowered=name.str.to_lowercase(), is_odd=name.str.contains(_ODD).fill_null(False)
-    )
+    table = pl.DataFrame({"name": names}).select(lowered=name.str.to_lowercase(), is_odd=name.str.contains(_ODD))
     lowered, odd = table["lowered"], table["is_odd"].arg_true()
     if not len(odd):
         return lowered

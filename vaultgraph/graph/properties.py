@@ -15,6 +15,7 @@ import polars as pl
 from vaultgraph.graph.coerce import cell_text
 from vaultgraph.graph.columns import VARIANT, Ids, Segment
 from vaultgraph.graph.graph import NodeGroup
+from vaultgraph.graph.texts import NONE, Texts, order_by, taken
 from vaultgraph.note.records import ValueKind
 
 GAP: Final = 4096  # ids without a cell after which a segment is cut; bounds the memory a rare property takes
@@ -24,15 +25,36 @@ VARIANT_CODE: Final = 255
 TEXT_LISTS: Final = ("aliases", "tags", "cssclasses")  # always lists of texts, however they are written
 
 Codes = npt.NDArray[np.uint8]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Values of one type, the last of them what a missing cell has; ``position``: where each cell's value is, and one
-    more for a missing cell."""
+    """Values of one type; ``position``: ``int64[cells]``, where each cell's value is; ``blank``: where that of a
+    missing cell is, -1 for null."""
 
     values: pl.Series
     position: Ids
+    blank: int = NONE
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The cells, sorted by property and node, and all rows they are made of, in the same order.
+
+    By cell: ``key`` (number of the property), ``node``, ``code`` (kind of value, LIST_OF and more for lists), ``row``
+    (its first row), ``is_list``. By row: ``kind``, ``values`` (number, real, text), ``cell``; ``items``: rows of lists.
+    """
+
+    key: Ids
+    node: Ids
+    code: Codes
+    row: Ids
+    is_list: Flags
+    kind: Codes
+    values: pl.DataFrame
+    cell: Ids
+    items: Ids
 
 
 def property_segments(rows: pl.DataFrame, groups: tuple[NodeGroup, ...]) -> dict[str, list[Segment]]:
@@ -43,137 +65,140 @@ def property_segments(rows: pl.DataFrame, groups: tuple[NodeGroup, ...]) -> dict
     """
     if not rows.height:
         return {}
-    cells, items = _cells(_with_text_lists(rows))
+    keys = Texts()
+    keys.numbers(pl.Series(TEXT_LISTS))
+    cells = _cells(rows, keys.numbers(rows["key"]))
     codes = _segment_codes(cells, groups)
-    return _cut(cells, codes, groups, {code: _source(code, codes, cells, items) for code in np.unique(codes).tolist()})
+    present = np.flatnonzero(np.bincount(codes)).tolist()
+    return _cut(cells, keys.distinct, codes, groups, {code: _source(code, codes, cells) for code in present})
 
 
-def _with_text_lists(rows: pl.DataFrame) -> pl.DataFrame:
-    """Scalars under the reserved list keys as lists of one, their items as texts."""
-    reserved = rows["key"].is_in(list(TEXT_LISTS)) & (rows["kind"] != ValueKind.EMPTY_LIST)
-    if not reserved.any():
-        return rows
-    return rows.with_columns(
-        ordinal=pl.when(reserved).then(pl.max_horizontal(pl.col("ordinal"), pl.lit(0, pl.Int32))).otherwise("ordinal"),
-        kind=pl.when(reserved).then(pl.lit(ValueKind.TEXT.value, pl.UInt8)).otherwise("kind"),
-        text=pl.when(reserved).then(cell_text()).otherwise("text"),
-    )
-
-
-def _cells(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """One row a cell, sorted by key and node, with its code; and the list items, sorted, with their ``cell``."""
-    # Key and node packed into one number: one sort of integers in place of one of texts.
-    names = rows["key"].unique().sort()
-    numbers = pl.DataFrame({"key": names, "at": pl.int_range(len(names), dtype=pl.Int64, eager=True)})
-    key = rows.select("key").join(numbers, on="key", how="left", maintain_order="left")["at"].to_numpy()
+def _cells(rows: pl.DataFrame, key: Ids) -> _Cells:
+    """The cells of long rows; ``key``: their properties' numbers, those of TEXT_LISTS first."""
     node = rows["node"].to_numpy()
-    packed = key * (int(node.max()) + 1) + node
-    order = np.argsort(packed, kind="stable")
-    rows = rows[order]
-    starts = np.diff(packed[order], prepend=-1) != 0
-    cell = pl.Series("cell", np.cumsum(starts) - 1)
-    first = rows.filter(pl.Series(starts)).select(
-        "key", "node", "kind", "number", "real", "text", is_list=pl.col("ordinal") >= 0
-    )
-    items = rows.with_columns(cell).filter(pl.col("ordinal") >= 0).select("cell", "kind", "number", "real", "text")
-    codes = first["kind"].to_numpy().copy()
-    if items.height:
-        spans = items.group_by("cell").agg(low=pl.col("kind").min(), high=pl.col("kind").max())
-        at, low, high = (spans[name].to_numpy() for name in ("cell", "low", "high"))
-        codes[at] = np.where((low == high) & (low < ValueKind.EMPTY_LIST), low + LIST_OF, ValueKind.JSON)
-    return first.with_columns(code=pl.Series(codes)), items
+    order = order_by(key, node)
+    key, node = key[order], node[order]
+    rows = rows.select("ordinal", "kind", "number", "real", "text")[order]
+    ordinal, kind, values = rows["ordinal"].to_numpy(), rows["kind"].to_numpy(), rows.select("number", "real", "text")
+    # The reserved keys are lists of texts: a scalar is a list of one.
+    is_reserved = (key < len(TEXT_LISTS)) & (kind != ValueKind.EMPTY_LIST)
+    if is_reserved.any():
+        other = np.flatnonzero(is_reserved & (kind != ValueKind.TEXT))
+        values = _with_texts(values, other, rows[other].select(text=cell_text())["text"]) if len(other) else values
+        ordinal = np.where(is_reserved, np.maximum(ordinal, 0), ordinal)
+        kind = np.where(is_reserved, np.uint8(ValueKind.TEXT), kind)
+    starts = (np.diff(key, prepend=-1) != 0) | (np.diff(node, prepend=-1) != 0)
+    first, cell = np.flatnonzero(starts), np.cumsum(starts) - 1
+    items = np.flatnonzero(ordinal >= 0)
+    code = kind[first]
+    if len(items):
+        at, (low, high) = _extremes(cell[items], kind[items], kind[items])
+        code[at] = np.where((low == high) & (low < ValueKind.EMPTY_LIST), low + LIST_OF, ValueKind.JSON)
+    return _Cells(key[first], node[first], code, first, ordinal[first] >= 0, kind, values, cell, items)
 
 
-def _segment_codes(cells: pl.DataFrame, groups: tuple[NodeGroup, ...]) -> Codes:
+def _with_texts(values: pl.DataFrame, rows: Ids, texts: pl.Series) -> pl.DataFrame:
+    """``values`` with other texts in some rows."""
+    place = np.arange(values.height)
+    place[rows] = values.height + np.arange(len(rows))
+    return values.with_columns(taken(pl.concat([values["text"], texts], rechunk=True), place))
+
+
+def _extremes(groups: Ids, lows: Codes, highs: Codes) -> tuple[Ids, tuple[Codes, Codes]]:
+    """The groups, which are ascending, each with the least of its ``lows`` and the greatest of its ``highs``."""
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    return groups[starts], (np.minimum.reduceat(lows, starts), np.maximum.reduceat(highs, starts))
+
+
+def _segment_codes(cells: _Cells, groups: tuple[NodeGroup, ...]) -> Codes:
     """For each cell the code its whole label agrees on, or VARIANT_CODE."""
     starts = np.array([group.first for group in groups], dtype=np.int64)
-    group = np.searchsorted(starts, cells["node"].to_numpy(), side="right") - 1
-    empty = ValueKind.EMPTY_LIST.value
-    table = pl.DataFrame({"key": cells["key"].rle_id(), "group": group, "code": cells["code"]})
-    full = pl.when(pl.col("code") != empty).then("code")
-    agreed = table.with_columns(
-        low=full.min().over("key", "group"),
-        high=full.max().over("key", "group"),
-        has_empty=(pl.col("code") == empty).any().over("key", "group"),
-    )
-    low, high = pl.col("low"), pl.col("high")
-    code = (
-        pl.when(low.is_null())
-        .then(pl.lit(LIST_OF + ValueKind.TEXT))
-        .when((low != high) | (low == ValueKind.JSON) | (pl.col("has_empty") & (low < LIST_OF)))
-        .then(pl.lit(VARIANT_CODE))
-        .otherwise(low)
-    )
-    return agreed.select(code.cast(pl.UInt8).alias("code"))["code"].to_numpy()
+    label = np.searchsorted(starts, cells.node, side="right") - 1
+    run = np.cumsum((np.diff(cells.key, prepend=-1) != 0) | (np.diff(label, prepend=-1) != 0)) - 1
+    is_empty = cells.code == ValueKind.EMPTY_LIST
+    # Empty lists go with lists of any kind.
+    lows, highs = np.where(is_empty, np.uint8(VARIANT_CODE), cells.code), np.where(is_empty, np.uint8(0), cells.code)
+    _, (low, high) = _extremes(run, lows, highs)
+    has_empty = np.bincount(run[is_empty], minlength=len(low)) > 0
+    is_mixed = (low != high) | (low == ValueKind.JSON) | (has_empty & (low < LIST_OF))
+    agreed = np.where(is_mixed, np.uint8(VARIANT_CODE), low)
+    agreed[high == 0] = LIST_OF + ValueKind.TEXT
+    return agreed[run]
 
 
-def _source(code: int, codes: Codes, cells: pl.DataFrame, items: pl.DataFrame) -> Source:
+def _source(code: int, codes: Codes, cells: _Cells) -> Source:
     """Where the cells of segments with ``code`` are gathered from."""
+    chosen = np.flatnonzero(codes == code)
     if code == VARIANT_CODE:
-        return _variants(cells, items, codes == code)
+        return _variants(cells, chosen)
+    position = np.full(len(codes), NONE, dtype=np.int64)
     if code > LIST_OF:
-        return _lists(ValueKind(code - LIST_OF), cells, items)
-    kind = ValueKind(code)
-    values = _typed(kind, cells.with_columns(number=pl.when(pl.col("kind") == kind).then("number")))
-    return Source(_with_blank(values), np.append(np.arange(cells.height), cells.height))
+        return _lists(ValueKind(code - LIST_OF), cells, chosen, position)
+    position[chosen] = np.arange(len(chosen))
+    return Source(_typed(ValueKind(code), cells.values, cells.row[chosen]), position)
 
 
-def _lists(kind: ValueKind, cells: pl.DataFrame, items: pl.DataFrame) -> Source:
-    """All list cells whose items are of ``kind``, and empty lists."""
-    chosen = items.filter(pl.col("kind") == kind)
-    values = pl.DataFrame({"cell": chosen["cell"], "values": _typed(kind, chosen)})
-    lists = values.group_by("cell", maintain_order=True).agg("values")
-    empty = pl.Series("values", [[]], dtype=lists["values"].dtype)
-    position = np.full(cells.height + 1, lists.height + 1, dtype=np.int64)
-    position[lists["cell"].to_numpy()] = np.arange(lists.height)
-    position[np.flatnonzero(cells["code"].to_numpy() == ValueKind.EMPTY_LIST)] = lists.height
-    return Source(_with_blank(pl.concat([lists["values"], empty])), position)
+def _lists(kind: ValueKind, cells: _Cells, chosen: Ids, position: Ids) -> Source:
+    """All chosen cells, whose items are of ``kind``, and empty lists."""
+    is_full = cells.code[chosen] != ValueKind.EMPTY_LIST
+    is_asked = np.zeros(len(cells.code), dtype=np.bool_)
+    is_asked[chosen[is_full]] = True
+    items = cells.items[is_asked[cells.cell[cells.items]]]
+    values = pl.DataFrame([pl.Series("cell", cells.cell[items]), _typed(kind, cells.values, items).alias("values")])
+    lists = values.group_by("cell", maintain_order=True).agg("values")["values"]
+    position[chosen[is_full]] = np.arange(len(lists))
+    position[chosen[~is_full]] = len(lists)
+    empty = pl.Series("values", [[]], dtype=lists.dtype)
+    return Source(lists if is_full.all() else pl.concat([lists, empty], rechunk=True), position)
 
 
-def _with_blank(values: pl.Series) -> pl.Series:
-    """``values`` and a null at the end, which is what missing cells are gathered from."""
-    return values.extend_constant(None, 1)
-
-
-def _typed(kind: ValueKind, cells: pl.DataFrame) -> pl.Series:
-    """The values of cells that all have ``kind``."""
+def _typed(kind: ValueKind, values: pl.DataFrame, rows: Ids) -> pl.Series:
+    """The values of rows that all have ``kind``."""
     match kind:
         case ValueKind.INTEGER:
-            return cells["number"]
+            return taken(values["number"], rows)
         case ValueKind.FLOAT:
-            return cells["real"]
+            return taken(values["real"], rows)
         case ValueKind.BOOLEAN:
-            return cells["number"].cast(pl.Boolean)
+            return taken(values["number"], rows).cast(pl.Boolean)
         case ValueKind.DATE:
-            return cells["number"].cast(pl.Int32).cast(pl.Date)
+            return taken(values["number"], rows).cast(pl.Int32).cast(pl.Date)
         case ValueKind.LOCAL_DATETIME:
-            return cells["number"].cast(pl.Datetime("us"))
+            return taken(values["number"], rows).cast(pl.Datetime("us"))
         case ValueKind.UTC_DATETIME:
-            return cells["number"].cast(pl.Datetime("us", "UTC"))
+            return taken(values["number"], rows).cast(pl.Datetime("us", "UTC"))
         case _:
-            return cells["text"]
+            return taken(values["text"], rows)
 
 
-def _variants(cells: pl.DataFrame, items: pl.DataFrame, chosen: npt.NDArray[np.bool_]) -> Source:
+def _variants(cells: _Cells, chosen: Ids) -> Source:
     """The chosen cells as VARIANT structs; a list is JSON text, and a missing cell is a struct of kind 0."""
-    at = np.flatnonzero(chosen)
-    rows = cells.with_row_index("cell").filter(pl.Series(chosen)).with_columns(pl.col("cell").cast(pl.Int64))
-    inside = items.filter(pl.col("cell").is_in(rows.filter("is_list")["cell"].implode()))
-    texts = inside.select("cell", json=_json_item()).group_by("cell", maintain_order=True)
-    listed = texts.agg(pl.col("json").str.join(",")).select("cell", json=pl.format("[{}]", "json"))
-    rows = rows.join(listed, on="cell", how="left", maintain_order="left")
-    is_empty = pl.col("code") == ValueKind.EMPTY_LIST
-    is_json = pl.col("json").is_not_null() | is_empty
-    fields = rows.select(
-        kind=pl.when(is_json).then(ValueKind.JSON.value).otherwise("kind").cast(pl.UInt8),
-        number=pl.when(~is_json).then("number"),
-        real=pl.when(~is_json).then("real"),
-        text=pl.when(is_empty).then(pl.lit("[]")).otherwise(pl.coalesce("json", "text")),
-    )
-    blank = pl.DataFrame({"kind": [0], "number": [None], "real": [None], "text": [None]}, schema=fields.schema)
-    position = np.full(cells.height + 1, len(at), dtype=np.int64)
-    position[at] = np.arange(len(at))
-    return Source(pl.concat([fields, blank]).to_struct().cast(VARIANT), position)
+    rows, is_empty = cells.row[chosen], cells.code[chosen] == ValueKind.EMPTY_LIST
+    kind, texts = cells.kind[rows], taken(cells.values["text"], rows)
+    is_listed = cells.is_list[chosen]
+    if is_listed.any():
+        is_asked = np.zeros(len(cells.code), dtype=np.bool_)
+        is_asked[chosen[is_listed]] = True
+        items = cells.items[is_asked[cells.cell[cells.items]]]
+        inside = cells.values[items].with_columns(kind=pl.Series(cells.kind[items]), cell=pl.Series(cells.cell[items]))
+        listed = inside.select("cell", json=_json_item()).group_by("cell", maintain_order=True)
+        json = listed.agg(pl.col("json").str.join(",")).select(pl.format("[{}]", "json").alias("text"))["text"]
+        texts = _with_texts(texts.to_frame(), np.flatnonzero(is_listed), json)["text"]
+    if is_empty.any():
+        texts = _with_texts(texts.to_frame(), np.flatnonzero(is_empty), pl.Series(["[]"] * int(is_empty.sum())))["text"]
+    is_json = is_listed | is_empty
+    kept = np.where(is_json, NONE, rows)
+    blank = len(chosen)
+    position = np.full(len(cells.code), blank, dtype=np.int64)
+    position[chosen] = np.arange(blank)
+    kinds = np.append(np.where(is_json, np.uint8(ValueKind.JSON), kind), np.uint8(0))
+    fields = [
+        pl.Series("kind", kinds.astype(np.uint8)),
+        taken(cells.values["number"], np.append(kept, NONE)),
+        taken(cells.values["real"], np.append(kept, NONE)),
+        taken(texts, np.append(np.arange(blank), NONE)),
+    ]
+    return Source(pl.DataFrame(fields).to_struct().cast(VARIANT), position, blank)
 
 
 def _json_item() -> pl.Expr:
@@ -186,11 +211,10 @@ def _json_item() -> pl.Expr:
 
 
 def _cut(
-    cells: pl.DataFrame, codes: Codes, groups: tuple[NodeGroup, ...], sources: dict[int, Source]
+    cells: _Cells, keys: pl.Series, codes: Codes, groups: tuple[NodeGroup, ...], sources: dict[int, Source]
 ) -> dict[str, list[Segment]]:
-    """Segments from cells sorted by key and node: a new one at each change of key or type and after each long gap."""
-    nodes, keys = cells["node"].to_numpy(), cells["key"]
-    key = keys.rle_id().to_numpy().astype(np.int64)
+    """Segments of the cells: a new one at each change of key or type and after each long gap."""
+    nodes, key = cells.node, cells.key
     changes = (np.diff(key, prepend=-1) != 0) | (np.diff(codes.astype(np.int64), prepend=-1) != 0)
     changes |= np.diff(nodes, prepend=nodes[:1]) > GAP
     starts = np.flatnonzero(changes)
@@ -198,12 +222,12 @@ def _cut(
     firsts, lasts = _widened(nodes[starts], nodes[stops - 1] + 1, key[starts], groups)
     segments: dict[str, list[Segment]] = {}
     # row loop: one step for each segment, which are few for each property
-    for at, name in enumerate(keys.gather(starts).to_list()):
+    for at, name in enumerate(taken(keys, key[starts]).to_list()):
         source, first = sources[int(codes[starts[at]])], int(firsts[at])
-        slots = np.full(int(lasts[at]) - first, len(nodes), dtype=np.int64)
-        slots[nodes[starts[at] : stops[at]] - first] = np.arange(starts[at], stops[at])
-        series = source.values.gather(source.position[slots])
-        segments.setdefault(name, []).append(Segment(first, series.alias(name)))
+        slots = np.full(int(lasts[at]) - first, source.blank, dtype=np.int64)
+        inside = slice(starts[at], stops[at])
+        slots[nodes[inside] - first] = source.position[inside]
+        segments.setdefault(name, []).append(Segment(first, taken(source.values, slots).alias(name)))
     return segments
 
 

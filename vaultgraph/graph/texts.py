@@ -1,0 +1,95 @@
+"""Texts as numbers, and the small steps that work with numbers instead: gathering by rows, ordering, the first of each.
+
+A step of a build gives its distinct texts numbers once; what would be a join, a group or a sort of texts then is an
+index into an array. It knows nothing about vaults.
+"""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from vaultgraph.graph.columns import Ids
+
+NONE: Final = -1
+_LAST: Final = np.iinfo(np.int64).max
+
+
+class Texts:
+    """Distinct texts, numbered from 0 in the order in which they are first asked for."""
+
+    __slots__ = ("_held", "_kind", "_texts")
+
+    def __init__(self) -> None:
+        self._texts = pl.Categories.random()
+        self._kind = pl.Categorical(self._texts)
+        self._held: pl.Series | None = None  # categories are forgotten with the last column that has them
+
+    def numbers(self, texts: pl.Series) -> Ids:
+        """The number of each text, -1 for null; a text that was not asked for before gets the next one."""
+        held = texts.cast(self._kind)
+        self._held = held
+        return numbers_of(held.to_physical())
+
+    @property
+    def distinct(self) -> pl.Series:
+        """Every text, by number."""
+        return self._texts.to_series().alias("")
+
+    def __len__(self) -> int:
+        return len(self._texts.to_series())
+
+
+def numbers_of(values: pl.Series) -> Ids:
+    """Whole numbers below 2**53 as ``int64``, -1 for null."""
+    numbers = values.to_numpy()
+    if numbers.dtype.kind == "f" or numbers.dtype.kind == "O":
+        numbers = np.nan_to_num(numbers.astype(np.float64), nan=NONE)
+    return numbers.astype(np.int64)
+
+
+def rows_of(numbers: Ids) -> pl.Series:
+    """Rows to gather by, null for -1."""
+    return pl.Series(numbers).cast(pl.UInt32, strict=False)
+
+
+def taken(values: pl.Series, rows: Ids) -> pl.Series:
+    """``values`` at ``rows``, null for -1."""
+    if not len(values):  # then every row is -1
+        return pl.Series(values.name, [None], dtype=values.dtype).new_from_index(0, len(rows))
+    return values[rows_of(rows)]
+
+
+def or_null(numbers: Ids) -> pl.Series:
+    """Int64, null for what is negative."""
+    series = pl.Series(numbers, dtype=pl.Int64)
+    if not len(numbers) or int(numbers.min()) >= 0:
+        return series
+    return taken(series, np.where(numbers >= 0, np.arange(len(numbers)), NONE))
+
+
+def true_or_null(flags: npt.NDArray[np.bool_]) -> pl.Series:
+    """Boolean, null for what is false."""
+    return taken(pl.Series([True]), np.where(flags, 0, NONE))
+
+
+def order_by(*keys: Ids) -> Ids:
+    """The stable order by whole numbers from 0, by the first key first; linear in the rows."""
+    order = np.arange(len(keys[0]))
+    for key in reversed(keys):  # row loop: one step for 16 bits of a key
+        most = int(key.max()) if len(key) else 0
+        for shift in range(0, max(most.bit_length(), 1), 16):
+            digits = (key if not shift else key >> shift).astype(np.uint16)
+            order = order[np.argsort(digits[order], kind="stable")]
+    return order
+
+
+def first_of(groups: Ids, places: Ids, count: int) -> Ids:
+    """For each group 0 … ``count - 1`` the row with the lowest place, -1 for an empty one; places differ in a group."""
+    lowest = np.full(count, _LAST, dtype=np.int64)
+    np.minimum.at(lowest, groups, places)
+    rows = np.flatnonzero(places == lowest[groups])
+    found = np.full(count, NONE, dtype=np.int64)
+    found[groups[rows]] = rows
+    return found
