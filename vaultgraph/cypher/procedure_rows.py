@@ -11,12 +11,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from vaultgraph.cypher.advice import listed, shortened
 from vaultgraph.cypher.execute.properties import node_property_column
 from vaultgraph.cypher.execute.rows import cells_of
 from vaultgraph.cypher.functions import registry
 from vaultgraph.cypher.functions.aggregates import AGGREGATES
+from vaultgraph.errors import EvaluationError
 from vaultgraph.graph.columns import Ids, gather
 from vaultgraph.graph.graph import Graph, RelationshipTable, label_counts, ranges_of_label
+from vaultgraph.graph.note_names import notes_like, notes_named
 from vaultgraph.graph.schema import PropertyFacts, facts_of
 
 Tables = Mapping[str, Callable[[], pl.DataFrame]]
@@ -122,13 +125,38 @@ def problems(_graph: Graph, tables: Tables) -> pl.DataFrame:
     return _handed_in("vault.problems", PROBLEMS, tables)
 
 
-def outline(_graph: Graph, tables: Tables, path: str | None) -> pl.DataFrame:
-    """The headings of one note, in order."""
+def outline(graph: Graph, tables: Tables, path: str | None) -> pl.DataFrame:
+    """The headings of one note, in order; it may be named by its id, title or an alias instead of its path.
+
+    Raises:
+        EvaluationError: no note or more than one is called so; the message names those that may be meant.
+    """
     make = tables.get("vault.headings")
-    if make is None:
+    if make is None or path is None:
         return HEADINGS.to_frame().drop("path")
     whole = make()
-    return _cast(whole.filter(whole["path"] == path) if path is not None else whole.clear(), HEADINGS).drop("path")
+    found = whole.filter(whole["path"] == path)
+    if not found.height:
+        found = whole.filter(whole["path"] == _path_of_note(graph, path))
+    return _cast(found, HEADINGS).drop("path")
+
+
+def _path_of_note(graph: Graph, name: str) -> str:
+    """The path of the one note ``name`` means; ``name`` itself where it is the path of a node."""
+    every = np.arange(graph.node_count, dtype=np.int64)
+    paths = (part.series for part in gather(graph.node_columns.get("path"), every))
+    if any(name in series for series in paths if series.dtype == pl.String):
+        return name
+    found = notes_named(graph, name)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise EvaluationError(
+            f"{len(found)} notes are called '{shortened(name)}': {listed(found)}. Name one by its path."
+        )
+    near = notes_like(graph, name)
+    advice = f" Did you mean {' or '.join(near)}?" if near else " Name it by its path, id, title or an alias."
+    raise EvaluationError(f"No note is called '{shortened(name)}'.{advice}")
 
 
 def orphans(graph: Graph, _tables: Tables) -> pl.DataFrame:

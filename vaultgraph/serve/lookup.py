@@ -3,7 +3,6 @@
 Used by the file operations. What is spelled as on disk always wins; after it only what is unique is taken for meant.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,13 +12,12 @@ from vaultgraph.errors import FileError, MissingFileError, ParameterError, PathE
 from vaultgraph.files.lookup import paths_called
 from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.files.walk import fold
+from vaultgraph.graph.note_names import NEAREST, notes_like, notes_named
 from vaultgraph.serve.cells import one_line
-from vaultgraph.serve.note_names import names_of_notes, notes_named
 from vaultgraph.serve.session import Session, StillBuilding
 from vaultgraph.vault.snapshot import Snapshot
 
 SHOWN: Final = 10  # candidates
-NEAREST: Final = 3
 MOST_SHOWN: Final = 200  # characters of a name in a message
 Names = Callable[[], Snapshot | None]
 """Gives the snapshot that knows what notes are called; None while there is no graph."""
@@ -159,7 +157,7 @@ def _called(names: Names, root: VaultRoot, name: str) -> list[str]:
 
 def _titled(names: Names, name: str) -> list[str]:
     snapshot = names()
-    return notes_named(snapshot, name) if snapshot else []
+    return notes_named(snapshot.graph, name) if snapshot else []
 
 
 def _snapshot(session: Session) -> Snapshot | None:
@@ -183,9 +181,8 @@ def _only(found: Sequence[str], text: str, argument: str = "file_path", kind: st
 def _with_nearest(names: Names, missing: MissingFileError, name: str) -> MissingFileError:
     """The error with the paths of the notes whose names are like ``name`` too."""
     snapshot = names()
-    known = names_of_notes(snapshot) if snapshot else {}
-    close = difflib.get_close_matches(name.casefold().removesuffix(".md"), list(known), n=NEAREST, cutoff=0.7)
-    nearest = list(dict.fromkeys([*missing.data["nearest"], *(path for key in close for path in known[key])]))[:NEAREST]
+    like = notes_like(snapshot.graph, name) if snapshot else []
+    nearest = list(dict.fromkeys([*missing.data["nearest"], *like]))[:NEAREST]
     if not nearest:
         return missing
     return MissingFileError(

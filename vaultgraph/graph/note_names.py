@@ -1,27 +1,30 @@
-"""Notes by what people call them: path without suffix, stem, id, title or alias.
+"""Notes by what people call them: path, stem, id, title or alias.
 
-Looks through the columns of one snapshot; used where a caller names a note instead of a path.
+Looks through the columns of one graph; used where a caller names a note instead of a path.
 """
+
+import difflib
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from vaultgraph.graph.columns import Column, gather
 from vaultgraph.graph.graph import Graph
-from vaultgraph.vault.snapshot import Snapshot
+
+NEAREST: Final = 3
 
 
-def notes_named(snapshot: Snapshot, name: str) -> list[str]:
+def notes_named(graph: Graph, name: str) -> list[str]:
     """The paths of all notes called ``name`` in any case, sorted: the best kind of match only.
 
-    Kinds, best first: path without `.md`, stem, id, title, alias.
+    Kinds, best first: path with or without `.md`, stem, id, title, alias.
     """
     wanted = name.strip().casefold()
     if not wanted.isascii() and any("\ud800" <= char <= "\udfff" for char in wanted):
         return []  # half of a character: no text of a note holds one
-    graph = snapshot.graph
     paths = _strings(graph.node_columns.get("path"), graph, with_lists=False)
-    suffixed = _ids(paths, wanted + ".md")
+    suffixed = _ids(paths, wanted.removesuffix(".md") + ".md")
     if suffixed:
         return _notes_only(paths, suffixed)
     for key in ("stem", "id", "title", "aliases"):
@@ -55,9 +58,15 @@ def _notes_only(paths: pl.DataFrame, ids: set[int]) -> list[str]:
     return sorted(chosen["text"].to_list())
 
 
-def names_of_notes(snapshot: Snapshot) -> dict[str, list[str]]:
+def notes_like(graph: Graph, name: str) -> list[str]:
+    """The paths of up to NEAREST notes that are called nearly ``name``, the most like first."""
+    known = _names(graph)
+    close = difflib.get_close_matches(name.casefold().removesuffix(".md"), list(known), n=NEAREST, cutoff=0.7)
+    return list(dict.fromkeys(path for key in close for path in known[key]))[:NEAREST]
+
+
+def _names(graph: Graph) -> dict[str, list[str]]:
     """Every stem, id, title and alias of a note, folded, with the paths of the notes called so."""
-    graph = snapshot.graph
     paths = _strings(graph.node_columns.get("path"), graph, with_lists=False)
     notes = paths.filter(pl.col("text").str.to_lowercase().str.ends_with(".md"))
     by_id = dict(notes.select("id", "text").iter_rows())
