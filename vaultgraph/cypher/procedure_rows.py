@@ -159,20 +159,24 @@ def _path_of_note(graph: Graph, name: str) -> str:
     raise EvaluationError(f"No note is called '{shortened(name)}'.{advice}")
 
 
-def orphans(graph: Graph, _tables: Tables) -> pl.DataFrame:
+def orphans(graph: Graph, tables: Tables) -> pl.DataFrame:
     """The notes that no link from elsewhere leads to, by path."""
     is_linked = np.zeros(graph.node_count, dtype=np.bool_)
     for table in graph.relationships.values():
         rows = _written(table)
         is_linked[table.targets[rows[table.sources[rows] != table.targets[rows]]]] = True
-    notes = [np.arange(*one, dtype=np.int64) for one in ranges_of_label(graph, "Note")]
+    label = str(tables["vault.note_label"]()["label"][0]) if "vault.note_label" in tables else "Note"
+    notes = [np.arange(*one, dtype=np.int64) for one in ranges_of_label(graph, label)]
     ids = np.concatenate(notes) if notes else np.zeros(0, dtype=np.int64)
     ids = ids[~is_linked[ids]]
     return pl.DataFrame({"path": _texts(graph, ids, "path"), "title": _texts(graph, ids, "title")}).sort("path")
 
 
 def unresolved(graph: Graph, _tables: Tables) -> pl.DataFrame:
-    """The links to what no note is and to files that are not there, by target, path and line."""
+    """The links to what no note is and to files that are not there, by target, path and line.
+
+    A link in a table whose rows make relationships is there once, as what is written.
+    """
     parts: list[pl.DataFrame] = []
     for table in graph.relationships.values():
         rows = _written(table)
@@ -186,11 +190,22 @@ def unresolved(graph: Graph, _tables: Tables) -> pl.DataFrame:
                         "target": _texts(graph, table.targets[rows].astype(np.int64), "title"),
                         "path": _texts(graph, sources, "path"),
                         "line": _lines(table).gather(pl.Series(rows)),
+                        "is_row": _is_row(table, rows),
                     }
                 )
             )
-    empty = pl.DataFrame(schema={"target": pl.String, "path": pl.String, "line": pl.Int64})
-    return pl.concat([empty, *parts]).sort("target", "path", "line")
+    empty = pl.DataFrame(schema={"target": pl.String, "path": pl.String, "line": pl.Int64, "is_row": pl.Boolean})
+    found = pl.concat([empty, *parts])
+    rows_alone = found.filter("is_row").join(found.filter(~pl.col("is_row")), on=["target", "path", "line"], how="anti")
+    return pl.concat([found.filter(~pl.col("is_row")), rows_alone]).drop("is_row").sort("target", "path", "line")
+
+
+def _is_row(table: RelationshipTable, rows: Ids) -> npt.NDArray[np.bool_]:
+    """Which of ``rows`` stand for a row of a table in a note: they have the property `row`."""
+    found = np.zeros(len(table.sources), dtype=np.bool_)
+    for part in gather(table.columns.get("row"), np.arange(len(table.sources), dtype=np.int64)):
+        found[slice(None) if part.rows is None else part.rows] = part.series.is_not_null().to_numpy()
+    return found[rows]
 
 
 def _written(table: RelationshipTable) -> Ids:
