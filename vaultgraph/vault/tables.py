@@ -52,7 +52,8 @@ def run_on(snapshot: Snapshot, text: str, parameters: Mapping[str, object], budg
 
 
 def procedure_tables(records: RecordTable, problems: pl.DataFrame, profile: Profile | None = None) -> Tables:
-    """What makes the tables of `vault.problems`, `vault.headings`, `vault.links` and, of a profile, `db.indexes`.
+    """What makes the tables of `vault.problems`, `vault.headings`, `vault.links` and, of a profile, `db.indexes`; and
+    the label of notes.
 
     Headings and links are those of the notes and canvases of the graph, in order of path and line.
     """
@@ -60,6 +61,7 @@ def procedure_tables(records: RecordTable, problems: pl.DataFrame, profile: Prof
         "vault.problems": lambda: problems,
         "vault.headings": lambda: _with_paths(records.headings, records.listing),
         "vault.links": lambda: _with_paths(records.links, records.listing),
+        "vault.note_label": lambda: pl.DataFrame({"label": [profile.note_label if profile else "Note"]}),
         "db.indexes": lambda: _indexes(profile),
     }
 
