@@ -6,7 +6,6 @@ table, which is most of its cost, is not done again.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -17,6 +16,7 @@ from vaultgraph.graph.csr import Array32, Csr, csr_of_sorted
 from vaultgraph.graph.graph import RelationshipTable
 
 _ENDS: Final = ("source", "target", "type")
+_FEW_RUNS: Final = 8  # up to which their rows are told apart by comparing
 _MOST_RUNS: Final = 256  # rows that stay side by side and are taken together; with more of them a gather is quicker
 _MOST_CHUNKS: Final = 8  # pieces of memory a column may lie in, which queries hardly notice, before it is copied
 
@@ -41,6 +41,7 @@ def exchanged(
     """
     done: dict[str, RelationshipTable] = {}
     first = 0
+    filled = None if moved is None else _filled(moved)
     for name in sorted({*tables, *exchanges}):  # row loop: one step a relationship type
         table, exchange = tables.get(name), exchanges.get(name)
         if table is None:
@@ -51,13 +52,19 @@ def exchanged(
         if exchange is None and moved is None:
             changed: RelationshipTable | None = replace(table, first=first)
         else:
-            changed = _exchanged(table, exchange or _nothing(), moved, first)
+            changed = _exchanged(table, exchange or _nothing(), filled, first)
         if changed is None:
             return None
         if len(changed.sources):
             done[name] = changed
             first = changed.stop
     return done
+
+
+def _filled(moved: Ids) -> Ids:
+    """``moved`` with the next id that stays in place of each -1: rows still to be taken out then keep their order."""
+    ahead = np.where(moved >= 0, moved, np.iinfo(np.uint32).max)[::-1]
+    return np.minimum.accumulate(ahead)[::-1]
 
 
 def _blank(name: str) -> RelationshipTable:
@@ -108,30 +115,36 @@ def _pairs(sources: Array32 | Ids, targets: Array32 | Ids) -> "np.ndarray[tuple[
     return (sources.astype(np.uint64) << np.uint64(32)) | targets.astype(np.uint64)
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Rows ``start`` … ``stop - 1`` of the old table, or of the fresh ones, that lie at ``at`` in the new table."""
+
+    is_fresh: bool
+    start: int
+    stop: int
+    at: int
+
+
 def _exchanged(table: RelationshipTable, exchange: Exchange, moved: Ids | None, first: int) -> RelationshipTable | None:
     if not all(_is_whole(table, column) for column in table.columns.values()):
         return None
-    old_count = len(table.sources)
-    is_kept = np.ones(old_count, dtype=np.bool_)
-    is_kept[exchange.gone] = False
-    kept = np.flatnonzero(is_kept)
-    sources, targets = _moved(table.sources[kept], moved), _moved(table.targets[kept], moved)
+    sources, targets = _moved(table.sources, moved), _moved(table.targets, moved)
     fresh = exchange.fresh
-    fresh_pairs = _pairs(fresh["source"].to_numpy(), fresh["target"].to_numpy())
-    order = np.argsort(fresh_pairs, kind="stable")
-    fresh, fresh_pairs = fresh[order], fresh_pairs[order]
-    places = np.searchsorted(_pairs(sources, targets), fresh_pairs, side="left")
-    taken = np.insert(kept, places, old_count + np.arange(len(places)))
-    fresh_sources, fresh_targets = (fresh[end].to_numpy().astype(np.uint32) for end in ("source", "target"))
-    new_sources, new_targets = np.insert(sources, places, fresh_sources), np.insert(targets, places, fresh_targets)
+    fresh = fresh[np.argsort(_pairs(fresh["source"].to_numpy(), fresh["target"].to_numpy()), kind="stable")]
+    new_ends = [fresh[end].to_numpy().astype(np.uint32) for end in ("source", "target")]
+    runs = _runs(exchange.gone.tolist(), _places(sources, targets, *new_ends), len(sources))
+    new_sources, new_targets = (
+        np.concatenate([ends[:0], *((new if run.is_fresh else ends)[run.start : run.stop] for run in runs)])
+        for ends, new in zip((sources, targets), new_ends, strict=True)
+    )
     return RelationshipTable(
         type=table.type,
         first=first,
         sources=new_sources,
         targets=new_targets,
         outgoing=csr_of_sorted(new_sources, new_targets),
-        incoming=_incoming(table.incoming, taken, old_count, new_sources, new_targets),
-        columns=_columns(table, fresh, taken),
+        incoming=_incoming(table, exchange.gone, moved, runs, new_sources, new_targets),
+        columns=_columns(table, fresh, runs),
     )
 
 
@@ -139,51 +152,119 @@ def _moved(ids: Array32, moved: Ids | None) -> Array32:
     return ids if moved is None else moved[ids].astype(np.uint32)
 
 
-def _incoming(old: Csr, taken: Ids, old_count: int, sources: Array32, targets: Array32) -> Csr:
-    """Adjacency from targets, the kept rows in the order they had: ids only move together.
-
-    ``taken``: for each row its old row, or one beyond ``old_count`` where it is new.
-    """
-    row_of = np.full(old_count, -1, dtype=np.int64)
-    is_old = taken < old_count
-    row_of[taken[is_old]] = np.flatnonzero(is_old)
-    rows = row_of[old.rows]
-    rows = rows[rows >= 0]
-    added = np.flatnonzero(~is_old)
-    if len(added):
-        added_pairs = _pairs(targets[added], sources[added])
-        order = np.argsort(added_pairs, kind="stable")
-        added, added_pairs = added[order], added_pairs[order]
-        old_pairs = _pairs(targets[rows], sources[rows])
-        # Between the same ends rows stand in the order of the table.
-        places = np.searchsorted(old_pairs, added_pairs, side="left")
-        rows = np.insert(rows, places, added)
-    return csr_of_sorted(targets[rows], sources[rows], rows.astype(np.uint32))
+def _places(sources: Array32, targets: Array32, new_sources: Array32, new_targets: Array32) -> list[int]:
+    """The row before which each new one goes."""
+    firsts, stops = (np.searchsorted(sources, new_sources, side=side) for side in ("left", "right"))
+    places: list[int] = []
+    # row loop: the rows that are put in
+    for first, stop, target in zip(firsts.tolist(), stops.tolist(), new_targets.tolist(), strict=True):
+        places.append(first + _rank(targets[first:stop], target))
+    return places
 
 
-def _columns(table: RelationshipTable, fresh: pl.DataFrame, taken: Ids) -> dict[str, Column]:
+def _rank(ids: Array32, one: int) -> int:
+    """How many of ``ids``, ascending, are below ``one``."""
+    return int(np.searchsorted(ids, np.uint32(one)))
+
+
+def _runs(gone: list[int], places: list[int], count: int) -> list[_Run]:
+    """The new table of an old one of ``count`` rows, without ``gone`` and with a fresh row before each of ``places``,
+    both ascending."""
+    runs: list[_Run] = []
+    at, next_gone = 0, 0
+
+    def put(is_fresh: bool, start: int, stop: int) -> None:
+        nonlocal at
+        if start < stop:
+            last = runs[-1] if runs else None
+            if last and last.is_fresh == is_fresh and last.stop == start:
+                runs[-1] = replace(last, stop=stop)
+            else:
+                runs.append(_Run(is_fresh, start, stop, at))
+            at += stop - start
+
+    start = 0
+    for fresh, place in enumerate([*places, count]):  # row loop: the rows that go, and those that are put in
+        while next_gone < len(gone) and gone[next_gone] < place:
+            put(False, start, gone[next_gone])
+            start = gone[next_gone] + 1
+            next_gone += 1
+        put(False, start, place)
+        start = max(start, place)
+        if fresh < len(places):
+            put(True, fresh, fresh + 1)
+    return runs
+
+
+def _incoming(
+    table: RelationshipTable, gone: Ids, moved: Ids | None, runs: list[_Run], sources: Array32, targets: Array32
+) -> Csr:
+    """Adjacency from the new targets: what stays keeps its order, since ids and rows only move together."""
+    old = table.incoming
+    slots = [_slot(old, int(table.targets[row]), row) for row in gone.tolist()]  # row loop: the rows that go
+    neighbours = _moved(np.delete(old.neighbours, slots), moved)
+    rows = _renumbered(np.delete(old.rows, slots), runs)
+    size = int(targets.max()) + 1 if len(targets) else 0
+    degrees = np.bincount(targets.astype(np.int64), minlength=size)
+    added = np.array([run.at + row for run in runs if run.is_fresh for row in range(run.stop - run.start)], np.int64)
+    added = added[np.argsort(targets[added], kind="stable")]
+    before = np.cumsum(degrees - np.bincount(targets[added].astype(np.int64), minlength=size))
+    places: list[int] = []
+    # row loop: the rows that are put in
+    for target, source in zip(targets[added].tolist(), sources[added].tolist(), strict=True):
+        first, stop = int(before[target - 1]) if target else 0, int(before[target])
+        places.append(first + _rank(neighbours[first:stop], source))
+    neighbours, rows = np.insert(neighbours, places, sources[added]), np.insert(rows, places, added.astype(np.uint32))
+    if not len(neighbours):
+        return csr_of_sorted(neighbours, neighbours)
+    lowest = int(np.flatnonzero(degrees)[0])
+    offsets = np.concatenate([[0], np.cumsum(degrees[lowest:])]).astype(np.uint32)
+    return Csr(lowest, offsets, neighbours, rows)
+
+
+def _slot(csr: Csr, node: int, row: int) -> int:
+    """Where ``row``, which leads from ``node``, is in the adjacency."""
+    first, stop = csr.offsets[node - csr.first : node - csr.first + 2].tolist()
+    return first + int(np.flatnonzero(csr.rows[first:stop] == row)[0])
+
+
+def _renumbered(rows: Array32, runs: list[_Run]) -> Array32:
+    """Kept rows of the old table as those of the new one."""
+    kept = [run for run in runs if not run.is_fresh]
+    shifts = np.array([run.at - run.start for run in kept], dtype=np.int64)
+    if not shifts.any():
+        return rows
+    if len(kept) > _FEW_RUNS:
+        at = np.searchsorted(np.array([run.start for run in kept]), rows, side="right") - 1
+        return (rows + shifts[at]).astype(np.uint32)
+    moved = rows.astype(np.int64)
+    moved += shifts[0]
+    for run, change in zip(kept[1:], np.diff(shifts).tolist(), strict=True):  # row loop: the runs, a few
+        moved += change * (rows >= run.start)
+    return moved.astype(np.uint32)
+
+
+def _columns(table: RelationshipTable, fresh: pl.DataFrame, runs: list[_Run]) -> dict[str, Column]:
     columns: dict[str, Column] = {}
     for key in sorted({*table.columns, *fresh.columns} - {*_ENDS}):  # row loop: one step a property
         old = _series(table, key)
         if old is None:
             old = fresh[key].clear().extend_constant(None, len(table.sources))
         new = fresh[key] if key in fresh.columns else old.clear().extend_constant(None, fresh.height)
-        series = _gathered(old, new.cast(old.dtype).alias(key), taken)
+        series = _laid(old, new.cast(old.dtype).alias(old.name), runs)
         if series.null_count() < len(series):
             columns[key] = Column((Segment(0, series.alias(key)),))
     return columns
 
 
-def _gathered(old: pl.Series, new: pl.Series, taken: Ids) -> pl.Series:
-    """``old`` and ``new``, one after the other, gathered by ``taken``: run by run, since most rows stay in place."""
-    breaks = np.flatnonzero(np.diff(taken) != 1) + 1
-    bounds = [0, *breaks.tolist(), len(taken)]
-    both = pl.concat([old, new]) if len(new) else old
-    if len(bounds) > _MOST_RUNS:
-        return both.rechunk()[taken]
+def _laid(old: pl.Series, new: pl.Series, runs: list[_Run]) -> pl.Series:
+    """The cells of the new table: run by run, since most rows stay in place."""
+    if not runs:
+        return old.clear()
+    if len(runs) > _MOST_RUNS:
+        starts = [np.arange(run.start, run.stop) + (len(old) if run.is_fresh else 0) for run in runs]
+        return pl.concat([old, new], rechunk=True)[np.concatenate(starts)]
     # row loop: the runs, a few
-    parts = [both.slice(int(taken[start]), stop - start) for start, stop in pairwise(bounds) if start < stop]
-    if not parts:
-        return both.clear()
+    parts = [(new if run.is_fresh else old).slice(run.start, run.stop - run.start) for run in runs]
     pieced = pl.concat(parts, rechunk=False)
     return pieced if pieced.n_chunks() <= _MOST_CHUNKS else pieced.rechunk()
