@@ -6,13 +6,16 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import vaultgraph
+from vaultgraph.serve.marks import marks_of
+from vaultgraph.serve.overview import freshness
 from vaultgraph.vault.bell import ANYTHING, Bell
-from vaultgraph.vault.watch import POLL_REST, POLL_S, Watcher
+from vaultgraph.vault.watch import POLL_REST, POLL_S, Watcher, WatchMode
 
 PATIENCE_S = 30.0  # a bound for a stuck machine, not a measurement
 TITLES = "MATCH (n:Note) RETURN n.title ORDER BY n.title"
@@ -220,6 +223,31 @@ def test_a_vault_that_is_not_watched_answers_what_refresh_last_saw(folder: Path)
         assert vault.query(TITLES).rows == [("one",)]
         vault.refresh()
         assert vault.query(TITLES).rows == [("two",)]
+
+
+@pytest.mark.parametrize("mode", ["off", "poll"])
+def test_without_events_a_snapshot_is_true_of_the_last_look_and_says_so(folder: Path, mode: WatchMode) -> None:
+    def said(vault: vaultgraph.Vault) -> datetime:
+        return datetime.fromisoformat(marks_of(vault.latest, datetime.now(UTC)).as_of)
+
+    (folder / "A.md").write_text("# one")
+    with vaultgraph.open(folder, cache=None, watch=mode) as vault:
+        before = vault.latest
+        assert before is not None
+        assert before.looked_at <= before.built_at
+        (folder / ".hidden").write_text("nothing of the vault")
+        vault.refresh()
+        after = vault.latest
+        assert after is not None
+        assert after.generation == before.generation
+        assert after.looked_at > before.looked_at
+        assert said(vault) == after.looked_at.replace(microsecond=0)
+        state = freshness(after, datetime.now(UTC))
+        assert state.endswith("not watched: later edits show after rebuild_graph" if mode == "off" else " · fresh")
+    with vaultgraph.open(folder, cache=None, watch="auto") as vault:
+        asked = datetime.now(UTC)
+        assert marks_of(vault.current(), asked).as_of == f"{asked:%Y-%m-%dT%H:%M:%SZ}"
+        assert freshness(vault.current(), asked).endswith(" · fresh")
 
 
 @on_linux

@@ -44,8 +44,8 @@ class Marks:
 def marks_of(snapshot: "Snapshot", asked: datetime, valid_at: str | None = None) -> Marks:
     """The marks of an answer from ``snapshot``, which was taken after ``asked``.
 
-    A snapshot that follows edits holds all that were made until it was asked for; another one, or a stale one, those
-    that were made until it was built.
+    A snapshot that follows events holds all edits that were made until it was asked for; one that does not, those until
+    the last look at the folder; a stale one those until it was built.
     """
-    moment = asked if snapshot.is_watched and snapshot.stale is None else snapshot.built_at
+    moment = snapshot.built_at if snapshot.stale else asked if snapshot.watch == "auto" else snapshot.looked_at
     return Marks(snapshot.generation, f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}", snapshot.stale, valid_at)

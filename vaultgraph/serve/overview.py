@@ -57,7 +57,7 @@ def freshness(snapshot: Snapshot, now: datetime) -> str:
     """The generation, its age, and "fresh", "stale since …" or that nobody looks for edits."""
     age_s = max(0, int((now.astimezone(UTC) - snapshot.built_at).total_seconds()))
     age = f"{age_s} s" if age_s < 120 else f"{age_s // 60} min" if age_s < 7200 else f"{age_s // 3600} h"
-    followed = "fresh" if snapshot.is_watched else "not watched: later edits show after rebuild_graph"
+    followed = "not watched: later edits show after rebuild_graph" if snapshot.watch == "off" else "fresh"
     state = f"stale {snapshot.stale}" if snapshot.stale else followed
     return f"generation {snapshot.generation} · built {snapshot.built_at:%Y-%m-%dT%H:%M:%SZ} ({age} ago) · {state}"
 

@@ -5,7 +5,7 @@ Immutable; vault/vault swaps one for the next by a single assignment, so queries
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
@@ -62,8 +62,8 @@ class Snapshot:
     """One generation.
 
     ``guidance``: the skills and recipes the vault carries, None where it has no files of either.
-    ``stale`` is None while the snapshot is what the folder says, else "since <UTC time>: <reason>". ``is_watched`` False:
-    edits are not followed, so that it is what the folder said at ``built_at`` or when it was last refreshed.
+    ``stale`` is None while the snapshot is what the folder says, else "since <UTC time>: <reason>". ``watch``: how
+    edits are followed; without events ("poll", "off") it is what the folder said at ``looked_at``.
     """
 
     generation: int
@@ -76,8 +76,13 @@ class Snapshot:
     report: Report
     built_at: datetime
     stale: str | None = None
-    is_watched: bool = True
+    watch: Literal["auto", "poll", "off"] = "auto"
     plans: PlanCache = field(default_factory=PlanCache)
+
+    @property
+    def looked_at(self) -> datetime:
+        """When the folder was last looked at: every edit before that is in."""
+        return datetime.fromtimestamp(self.stamps.taken_ns / 1e9, UTC)
 
     @property
     def problems(self) -> pl.DataFrame:

@@ -342,10 +342,11 @@ class Vault:
         current = self._snapshot
         is_same = not done.changed and old and _same_files(old, done.state) and old.guided == done.guided
         if current and current.stale is None and is_same:
-            return current
+            self._snapshot = replace(current, stamps=done.state.stamps)  # true of a later moment
+            return self._snapshot
         generation = current.generation + 1 if current else 1
         made = snapshot_of(generation, done, origin, self._cache.remark if self._cache else None)
-        self._snapshot = replace(made, is_watched=self._watch != "off")
+        self._snapshot = replace(made, watch=self._watch)
         return self._snapshot
 
     def _forget_cached(self, fault: str) -> None:
