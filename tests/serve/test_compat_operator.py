@@ -223,3 +223,60 @@ def test_every_tool_accepts_the_budget_of_a_reply_and_refuses_a_wrong_one(serve,
     if tool in served.tools():
         assert "max_bytes" in served.answer(tool, **given, _response={"max_bytes": 10}).text
         assert served.answer(tool, **given, _response={"mode": "huge"}).is_error
+
+
+OPTIONAL = """---
+recipe: help
+name: titled
+description: Notes by title, all of them where none is given.
+parameters:
+  type: object
+  properties:
+    title: {type: [string, "null"], default: null}
+    key: {type: [string, integer]}
+    most: {type: [integer, "null"]}
+  required: [key, most]
+  additionalProperties: false
+---
+```cypher
+MATCH (n:Note) WHERE $title IS NULL OR n.title = $title
+RETURN n.title AS title, $key AS key, $most AS most ORDER BY title
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "rows"),
+    [
+        ({"key": 1, "most": None}, [["Home", 1, None], ["Selkie", 1, None]]),
+        ({"key": "a", "most": 2.0, "title": "Home"}, [["Home", "a", 2]]),
+        ({"key": "a", "most": 2, "title": None}, [["Home", "a", 2], ["Selkie", "a", 2]]),
+    ],
+)
+def test_parameters_of_recipes_may_be_null_or_of_several_kinds(serve, variables, rows):
+    served = serve({".kglite/recipes/a.md": OPTIONAL})
+    answer = served.answer("run_recipe_query", recipe="help", query="titled", variables=variables)
+    assert answer.structured["result"]["rows"] == rows
+
+
+@pytest.mark.parametrize(
+    ("variables", "issue"),
+    [
+        ({"key": 1}, {"path": "$.most", "category": "missing", "message": "is required: integer or null"}),
+        (
+            {"key": None, "most": 1},
+            {"path": "$.key", "category": "missing", "message": "is required: string or integer"},
+        ),
+        ({"key": [1], "most": 1}, {"path": "$.key", "category": "wrong_type", "message": "must be string or integer"}),
+    ],
+)
+def test_variables_of_none_of_the_kinds_are_told(serve, variables, issue):
+    served = serve({".kglite/recipes/a.md": OPTIONAL})
+    answer = served.answer("run_recipe_query", recipe="help", query="titled", variables=variables)
+    assert answer.structured["details"]["issues"] == [issue]
+
+
+@pytest.mark.parametrize("kinds", ['["null"]', "[]", "[string, text]", "[[string]]", "[null]"])
+def test_a_list_of_kinds_is_of_known_ones(serve, kinds):
+    served = serve({".kglite/recipes/a.md": OPTIONAL.replace("[string, integer]", kinds)})
+    assert "bad-recipe" in served.text("graph_overview", problems=True)

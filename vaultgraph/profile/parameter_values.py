@@ -43,12 +43,26 @@ KINDS: Final[Mapping[str, Callable[[object], bool]]] = {
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
 }
+NULL: Final = "null"
+"""Beside kinds in a list of them: the value may be null."""
 _COUNTS: Final = ("minLength", "maxLength", "minItems", "maxItems")
 _LIMITS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _TEXTS: Final = ("title", "description", "format", "pattern")
 _FREE: Final = ("default", "examples", "const", "deprecated", "$comment")
 _NESTED: Final = ("type", "enum", "items", "properties", "required", "additionalProperties")
 KEYWORDS: Final = frozenset((*_COUNTS, *_LIMITS, *_TEXTS, *_FREE, *_NESTED))
+
+
+def kinds_of(schema: Schema) -> tuple[str, ...]:
+    """The kinds a value may have, "null" among them where it may be null; none where any value is right."""
+    stated = schema.get("type")
+    if isinstance(stated, list):
+        return tuple(str(kind) for kind in cast("list[object]", stated))
+    return () if stated is None else (str(stated),)
+
+
+def _is_of(value: object, kinds: tuple[str, ...]) -> bool:
+    return any(value is None if kind == NULL else KINDS[kind](value) for kind in kinds)
 
 
 def schema_fault(schema: object, path: str = "$", depth: int = 0) -> str | None:
@@ -60,8 +74,9 @@ def schema_fault(schema: object, path: str = "$", depth: int = 0) -> str | None:
         return f"`{path}` is nested more than {MOST_DEPTH} deep."
     if unknown := sorted(str(key) for key in stated if key not in KEYWORDS):
         return f"`{path}` states `{unknown[0]}`, which is not checked here. Accepted: {', '.join(sorted(KEYWORDS))}."
-    if stated.get("type", "string") not in KINDS:
-        return f"`{path}` must have a `type` that is one of {', '.join(KINDS)}."
+    kinds = kinds_of(stated)
+    if not set(kinds) <= {*KINDS, NULL} or not (set(kinds) - {NULL} or "type" not in stated):
+        return f"`{path}` must have a `type` that is one of {', '.join(KINDS)}, or a list of them and null."
     for name, checks, kind in ((_COUNTS, _is_whole, "a whole number"), (_LIMITS, _is_number, "a number")):
         for key in name:
             if key in stated and not checks(stated[key]):
@@ -107,7 +122,7 @@ def _nested_fault(stated: Mapping[str, object], path: str, depth: int) -> str | 
 def bind_values(schema: Schema, values: Mapping[str, object]) -> tuple[dict[str, object], list[Issue]]:
     """The values of all parameters, defaults taken for those not given, and what is wrong with them.
 
-    A null counts as not given. At most `MOST_ISSUES` faults are told.
+    A null counts as not given, but for a parameter that may be null. At most `MOST_ISSUES` faults are told.
     """
     properties = cast("Mapping[str, Schema]", schema.get("properties", {}))
     known = ", ".join(properties)
@@ -120,6 +135,8 @@ def bind_values(schema: Schema, values: Mapping[str, object]) -> tuple[dict[str,
             bound[name] = _checked(value, described, f"$.{name}", issues)
         elif "default" in described:
             bound[name] = described["default"]
+        elif name in values and NULL in kinds_of(described):
+            bound[name] = None
         else:
             issues.append(Issue(f"$.{name}", "missing", f"is required: {_wanted(described)}"))
     return bound, issues[:MOST_ISSUES]
@@ -135,17 +152,17 @@ def value_issues(schema: Schema, value: object, path: str = "$") -> list[Issue]:
 def _wanted(schema: Schema) -> str:
     if isinstance(schema.get("enum"), list):
         return "one of " + ", ".join(map(str, cast("list[object]", schema["enum"])[:20]))
-    return str(schema.get("type", "any value"))
+    return " or ".join(kinds_of(schema)) or "any value"
 
 
 def _checked(value: object, schema: Schema, path: str, issues: list[Issue]) -> object:
     """``value``, a whole float of an integer made one; faults are appended."""
     if len(issues) >= MOST_ISSUES:
         return value
-    kind = schema.get("type")
-    if kind == "integer" and isinstance(value, float) and value.is_integer():
+    kinds = kinds_of(schema)
+    if "integer" in kinds and "number" not in kinds and isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(kind, str) and not KINDS[kind](value):
+    if kinds and not _is_of(value, kinds):
         issues.append(Issue(path, "wrong_type", f"must be {_wanted(schema)}"))
         return value
     if "const" in schema and value != schema["const"]:

@@ -6,7 +6,7 @@ Used by guidance.py. Shapes are checked here; arguments are held against the sch
 from collections.abc import Set
 from typing import cast
 
-from vaultgraph.profile.parameter_values import KINDS, schema_fault, value_issues
+from vaultgraph.profile.parameter_values import KINDS, kinds_of, schema_fault, value_issues
 from vaultgraph.profile.yaml_tree import Entry, shown
 
 
@@ -48,15 +48,17 @@ def _has_default(described: Entry) -> bool:
     stated = described.mapping()
     if "type" not in stated:
         described.refuse(f"needs `type:`, one of {', '.join(KINDS)}.")
-    wanted = stated["type"].choice(tuple(KINDS))
+    if stated["type"].is_string:
+        stated["type"].choice(tuple(KINDS))
     schema = cast("dict[str, object]", described.plain())
     if (fault := schema_fault(schema)) is not None:
         described.refuse(f"is not a schema that can be checked: {fault}")
     default = stated.get("default")
     if default is None:
         return False
-    if not KINDS[wanted](default.plain()):
-        default.refuse(f"must be of the type `{wanted}`.")
-    if found := value_issues(schema, default.plain()):
+    found = value_issues(schema, default.plain())
+    if found and found[0].category == "wrong_type" and found[0].path == "$":
+        default.refuse(f"must be of the type `{' or '.join(kinds_of(schema))}`.")
+    if found:
         default.refuse(f"does not satisfy its own parameter: {found[0].message}.")
     return True

@@ -78,8 +78,10 @@ def _query_fault(recipe: "Recipe") -> str | None:
 
 def _any_values(recipe: "Recipe") -> dict[str, object]:
     """A value for each parameter that is in no query's way: null, and a number where one is asked for (LIMIT, SKIP)."""
+    from vaultgraph.profile.parameter_values import kinds_of  # noqa: PLC0415 -- as above
+
     described = cast("Mapping[str, Mapping[str, object]]", recipe.parameters["properties"])
-    return {name: 1 if one.get("type") == "integer" else None for name, one in described.items()}
+    return {name: 1 if "integer" in kinds_of(one) else None for name, one in described.items()}
 
 
 def _guidance_files(root: VaultRoot) -> tuple[dict[str, bytes], list[Problem]]:
