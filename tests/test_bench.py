@@ -32,3 +32,15 @@ def test_the_benchmark_measures_a_vault_and_reports_a_missing_side(tmp_path: Pat
     assert "missing" in found["versions"]["kglite"]
     assert "cold build, ms" in done.stdout
     assert sorted(path.name for path in vault.iterdir()) == ["A.md", "B.md"]
+
+
+def test_the_comparison_of_bytes_says_which_side_is_missing(tmp_path: Path):
+    command = [sys.executable, str(REPOSITORY / "benchmarks" / "reply_bytes.py"), "--vault", str(tmp_path)]
+    missing = str(tmp_path / "no-python")
+    done = subprocess.run(
+        [*command, "--kglite-python", missing], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 1
+    assert missing in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
