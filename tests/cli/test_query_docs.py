@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultgraph.cli.vault_queries import QUERIES, WITH_PARTS
+from vaultgraph.cli.vault_queries import QUERIES, WITH_PARTS, WITH_ROWS
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "queries.md").read_text(encoding="utf-8")
@@ -53,6 +53,7 @@ def test_a_documented_query_gives_what_is_printed_below_it(on_handbook, query, s
 def test_the_queries_of_all_commands_are_documented():
     documented = [query for query, _ in BLOCKS]
     assert [name for name, text in {**QUERIES, **WITH_PARTS}.items() if text not in documented] == []
+    assert set(WITH_ROWS.values()) <= set(documented)
     assert set(QUERIES.values()) <= set(documented)
 
 

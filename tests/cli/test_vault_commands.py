@@ -9,6 +9,7 @@ import pytest
 from vaultgraph.cli.vault_commands import command_query
 from vaultgraph.cli.vault_queries import QUERIES
 from vaultgraph.cypher.query import run_query
+from vaultgraph.vault.vault import open_vault
 
 NOTES = {
     "Home.md": "---\ntags: [hub, area/home]\nup: '[[Plan]]'\n---\n# Home\n[[Plan]] [[Plan#Steps|steps]]\n![[map.png]]\n"
@@ -191,7 +192,7 @@ def test_a_link_to_a_part_of_a_note_is_a_link_to_the_note(parted):
         return run_query(parted, command_query(name, parted, "Note"), parameters).rows
 
     assert rows("backlinks", path="A.md") == [("B.md", 3, "LINKS_TO", "S")]
-    assert rows("links", path="B.md") == [(3, "LINKS_TO", "A#S", "S", True)]
+    assert rows("links", path="B.md") == [(3, "LINKS_TO", "A.md", "S", True)]
     assert rows("orphans") == [("B.md",), ("C.md",)]
     assert rows("deadends") == [("A.md",)]
 
@@ -235,7 +236,7 @@ def test_check_as_json_lists_every_problem_and_what_is_declared(vaultgraph, writ
 
 
 def test_with_sections_as_nodes_the_commands_answer_as_without(vaultgraph, write):
-    """Only `links` names the section a link leads to; that a note links to its own section saves it from nothing."""
+    """`links` too names the note, with the heading as anchor; a link to its own section saves a note from nothing."""
     files = {
         "A.md": "# A\n\n## One\n\ntext\n\n[[#One]]\n",
         "B.md": "# B\n\n[[A#One]] [[A]] [[A#One|again]]\n\n[[Lost]]\n",
@@ -253,5 +254,64 @@ def test_with_sections_as_nodes_the_commands_answer_as_without(vaultgraph, write
     write({".kglite/vault.yaml": "kglite_vault: 1\nstructure:\n  sections: {}\n"})
     assert answers(folder) == plain
     targets = [row["target"] for row in json.loads(vaultgraph("links", folder, "B", "--format", "json").out)]
-    assert targets == ["A#A#One", "A#A#One", "A.md", "Lost"]
+    assert targets == ["A.md", "A.md", "A.md", "Lost"]
     assert "nodes from parts of notes: 4 (sections 4)\n" in vaultgraph("check", folder).out
+
+
+TABLES = {
+    ".kglite/vault.yaml": "kglite_vault: 1\nstructure:\n  sections: {}\n  tables:\n"
+    "  - {under_heading: ^Worked at$, edge: WORKED_AT, edges: true}\n",
+    "A.md": "# A\n\n[[B#Heading]]\n\n## Worked at\n\n| where | role |\n|---|---|\n| [[Firm]] | boss |\n"
+    "| [[B]] | clerk |\n",
+    "B.md": "# B\n\n## Heading\n\ntext\n",
+}
+
+
+def test_a_link_to_a_part_has_the_path_of_its_note_as_target(vaultgraph, write):
+    links = json.loads(vaultgraph("links", write(TABLES), "A", "--format", "json", "--vault-cache", "none").out)
+    assert (links[0]["target"], links[0]["anchor"]) == ("B.md", "Heading")
+    assert {link["target"] for link in links} == {"B.md", "Firm"}
+
+
+def test_a_link_in_a_row_of_a_table_counts_once(vaultgraph, write):
+    folder = write(TABLES)
+    done = vaultgraph("unresolved", folder, "--format", "json", "--vault-cache", "none")
+    assert json.loads(done.out) == [{"target": "Firm", "links": 1, "sources": ["A.md:9"]}]
+    assert done.err == ""
+    rows = vaultgraph("query", folder, "CALL vault.unresolved()", "--format", "json", "--vault-cache", "none")
+    assert json.loads(rows.out) == [{"target": "Firm", "path": "A.md", "line": 9}]
+
+
+def test_orphans_of_a_vault_that_renames_the_label_of_notes(vaultgraph, write):
+    folder = write({**TABLES, ".kglite/vaultgraph.yaml": "note_label: Page\n"})
+    done = vaultgraph("query", folder, "CALL vault.orphans() YIELD path", "--format", "json", "--vault-cache", "none")
+    assert json.loads(done.out) == [{"path": "A.md"}]
+
+
+VALID = {
+    ".kglite/vaultgraph.yaml": "valid_time: {labels: {Job: {from: since, to: until}}}\n",
+    "Old.md": "---\ntype: Job\nsince: 2000-01-01\nuntil: 2009-12-31\n---\n",
+    "New.md": "---\ntype: Job\nsince: 2010-01-01\n---\n",
+}
+
+
+def test_a_query_is_asked_as_of_a_day_of_a_folder_and_of_a_file(vaultgraph, write):
+    folder = write(VALID)
+    vaultgraph("build", folder)
+    query = "MATCH (j:Job) RETURN j.title AS job ORDER BY job"
+    for place in (folder, folder / ".kglite/graph.kgl"):
+        for flags, jobs in (
+            ((), ["New", "Old"]),
+            (("--valid-at", "2005-06-01"), ["Old"]),
+            (("--valid-at", "today"), ["New"]),
+        ):
+            done = vaultgraph("query", place, query, *flags, "--format", "json")
+            assert [row["job"] for row in json.loads(done.out)] == jobs
+    prefixed = vaultgraph("query", folder, f"FOR VALID_TIME AS OF '2005-06-01' {query}", "--format", "csv")
+    assert prefixed.out.split() == ["job", "Old"]
+    wrong = vaultgraph("query", folder, query, "--valid-at", "soon")
+    assert (wrong.code, wrong.out) == (1, "")
+    assert "must be a date such as 2026-01-31" in wrong.err
+    with open_vault(folder) as vault:
+        assert vault.query(query, valid_at="2005-06-01").rows == [("Old",)]
+        assert len(vault.query(query)) == 2

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from vaultgraph.cli.progress import progress_bar
-from vaultgraph.cli.vault_queries import NOTE, QUERIES, WITH_PARTS
+from vaultgraph.cli.vault_queries import NOTE, QUERIES, WITH_PARTS, WITH_ROWS
 
 if TYPE_CHECKING:  # the engine is imported when a command runs
     from vaultgraph.graph.graph import Graph
@@ -102,6 +102,8 @@ def command_query(name: str, graph: "Graph", note_label: str) -> str:
     from vaultgraph.serve.overview import quoted  # noqa: PLC0415 -- loads the engine
 
     text = WITH_PARTS.get(name, QUERIES[name]) if "note_id" in graph.node_columns else QUERIES[name]
+    if any("row" in table.columns for table in graph.relationships.values()):
+        text = WITH_ROWS.get(name, text)
     return text.replace(NOTE, f"(n:{quoted(note_label)})")
 
 

@@ -57,7 +57,8 @@ WITH_PARTS: Final[dict[str, str]] = {
     "links": """\
 MATCH (n {path: $path})-[r]->(m)
 WHERE r.line IS NOT NULL AND (m.path IS NOT NULL OR m.note_id IS NOT NULL OR m._provisional)
-RETURN r.line AS line, type(r) AS type, coalesce(m.file_path, m.id) AS target, r.anchor AS anchor,
+OPTIONAL MATCH (whole {id: m.note_id}) WHERE whole.file_path IS NOT NULL
+RETURN r.line AS line, type(r) AS type, coalesce(whole.file_path, m.file_path, m.id) AS target, r.anchor AS anchor,
        coalesce(NOT (m._provisional OR m.missing), true) AS resolved
 ORDER BY line, target, type, anchor""",
     "backlinks": """\
@@ -84,3 +85,15 @@ RETURN n.path AS path
 ORDER BY path""",
 }
 """For graphs in which links lead to sections and other parts of notes (they have the property `note_id`)."""
+
+WITH_ROWS: Final[dict[str, str]] = {
+    "unresolved": """\
+MATCH (n)-[r]->(m)
+WHERE r.line IS NOT NULL AND (m._provisional OR m.missing)
+WITH m.title AS target, n.path + ':' + r.line AS source,
+     sum(CASE WHEN r.row IS NULL THEN coalesce(r.count, 1) ELSE 0 END) AS written, count(r.row) AS rows
+ORDER BY source
+RETURN target, sum(CASE WHEN written > 0 THEN written ELSE rows END) AS links, collect(source) AS sources
+ORDER BY links DESC, target""",
+}
+"""For graphs in which rows of tables make relationships (with the property `row`): a link in a cell counts once."""

@@ -25,8 +25,9 @@ MOST_STATEMENT_CHARS: Final = 20_000
 PREDICATES: Final = ("graph_has_node_type", "graph_has_property", "tool_registered", "extension_enabled")
 
 _FRONT: Final = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+IDENTIFIER_RULE: Final = "letters, digits and `_`, no digit first"
 _SKILL_NAME: Final = re.compile(r"[^\s/\\:]+")
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TOOL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 Problem = tuple[str, int | None, str, str, str]
@@ -132,17 +133,25 @@ def _required(front: Entry, entries: dict[str, Entry], name: str) -> Entry:
     return entry
 
 
-def _description(entry: Entry) -> str:
-    text = entry.text()
-    if len(text) > MOST_DESCRIPTION_CHARS:
-        entry.refuse(f"has {len(text)} characters; at most {MOST_DESCRIPTION_CHARS} are read.")
-    return text
+def read_description(entry: Entry) -> str:
+    """What a skill, a recipe or a tool says of itself."""
+    return entry.text_within(MOST_DESCRIPTION_CHARS)
 
 
-def _token(entry: Entry, allowed: re.Pattern[str], rule: str) -> str:
+def read_skill_name(entry: Entry) -> str:
+    """The name of a skill: one word, which is no path."""
+    return _token(entry, _SKILL_NAME, "one word without `/`, `\\` and `:`")
+
+
+def read_tool_name(entry: Entry) -> str:
+    """The name of a tool."""
+    return _token(entry, _TOOL_NAME, "letters, digits, `_` and `-`, no digit first", 64)
+
+
+def _token(entry: Entry, allowed: re.Pattern[str], rule: str, most_chars: int = MOST_NAME_CHARS) -> str:
     name = entry.name()
-    if len(name) > MOST_NAME_CHARS or not allowed.fullmatch(name):
-        entry.refuse(f"must be {rule}, at most {MOST_NAME_CHARS} characters.")
+    if len(name) > most_chars or not allowed.fullmatch(name):
+        entry.refuse(f"must be {rule}, at most {most_chars} characters.")
     return name
 
 
@@ -152,8 +161,8 @@ def _skill(front: Entry, text: str) -> Skill:
     delivery = stated.get("delivery")
     return Skill(
         path=front.file,
-        name=_token(_required(front, stated, "name"), _SKILL_NAME, "one word without `/`, `\\` and `:`"),
-        description=_description(_required(front, stated, "description")),
+        name=read_skill_name(_required(front, stated, "name")),
+        description=read_description(_required(front, stated, "description")),
         references_tools=() if tools is None else (tools.text(),) if tools.is_string else tools.texts(),
         applies_when=read_predicates(stated.get("applies_when")),
         delivery=cast("Literal['eager', 'lazy']", delivery.choice(("eager", "lazy")))
@@ -185,21 +194,18 @@ def read_predicates(entry: Entry | None) -> Mapping[str, object] | None:
 
 def _recipe(front: Entry, text: str) -> Recipe:
     stated = front.mapping()
-    rule = "letters, digits and `_`, no digit first"
     about = stated.get("recipe_description")
     tool = stated.get("tool")
     statement = _statement(front, text)
     return Recipe(
         path=front.file,
-        recipe=_token(_required(front, stated, "recipe"), _IDENTIFIER, rule),
-        name=_token(_required(front, stated, "name"), _IDENTIFIER, rule),
-        description=_description(_required(front, stated, "description")),
-        recipe_description=_description(about) if about and not about.is_null else None,
+        recipe=_token(_required(front, stated, "recipe"), IDENTIFIER, IDENTIFIER_RULE),
+        name=_token(_required(front, stated, "name"), IDENTIFIER, IDENTIFIER_RULE),
+        description=read_description(_required(front, stated, "description")),
+        recipe_description=read_description(about) if about and not about.is_null else None,
         parameters=read_parameters(front, stated.get("parameters"), parameters_in(statement)),
         cypher=statement,
-        tool=_token(tool, _TOOL_NAME, "letters, digits, `_` and `-`, no digit first")
-        if tool and not tool.is_null
-        else None,
+        tool=read_tool_name(tool) if tool and not tool.is_null else None,
     )
 
 

@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
 Source = Literal["server", "manifest", "vault"]
 OWN_SKILLS: Final = ("querying", "vault_authoring", "images")
-MOST_SKILL_BYTES: Final = 200_000
 MOST_TOOLS_CHARS: Final = 2_000  # of a vault's own tools together: every session reads them, and ours take 8 KB of 10
 TOOL_CHARS: Final = 470  # of one, beside its description and parameters
-MOST_DESCRIPTION_CHARS: Final = 300
+SHOWN_DESCRIPTION_CHARS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ def _recipes(
 
 def _size(recipe: "Recipe") -> int:
     """About how many characters a recipe's own tool adds to the list of tools."""
-    return TOOL_CHARS + min(MOST_DESCRIPTION_CHARS, len(recipe.description)) + len(compact_json(recipe.parameters))
+    return TOOL_CHARS + min(SHOWN_DESCRIPTION_CHARS, len(recipe.description)) + len(compact_json(recipe.parameters))
 
 
 def _skills(
@@ -170,6 +169,7 @@ def _skills(
 def _own_skills(session: Session) -> Iterator[tuple[Source, "Skill"]]:
     """Our own skills and the operator's, later ones of a name in place of earlier ones."""
     from vaultgraph.profile.guidance import SKILL_FOLDER, read_guidance  # noqa: PLC0415 -- loads the YAML reader
+    from vaultgraph.vault.guidance_files import MOST_BYTES  # noqa: PLC0415 -- as above
 
     folder = files("vaultgraph.serve") / "skills"
     ours = {f"{SKILL_FOLDER}/{name}.md": (folder / f"{name}.md").read_bytes() for name in OWN_SKILLS}
@@ -180,7 +180,7 @@ def _own_skills(session: Session) -> Iterator[tuple[Source, "Skill"]]:
     for path in stated.folders if stated else ():
         root = VaultRoot.open(path)
         names = sorted(entry.name for entry in path.iterdir() if entry.suffix.lower() == ".md")
-        read = {f"{SKILL_FOLDER}/{name}": root.read_bytes(name, most_bytes=MOST_SKILL_BYTES) for name in names}
+        read = {f"{SKILL_FOLDER}/{name}": root.read_bytes(name, most_bytes=MOST_BYTES) for name in names}
         root.close()
         guidance = read_guidance(read)
         if guidance.problems:

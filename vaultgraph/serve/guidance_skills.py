@@ -9,13 +9,12 @@ from typing import Final
 from vaultgraph.errors import ParameterError
 from vaultgraph.serve.answers import Answer
 from vaultgraph.serve.cells import one_line
-from vaultgraph.serve.guidance import Guides, ServedSkill, guides_of
+from vaultgraph.serve.guidance import SHOWN_DESCRIPTION_CHARS, Guides, ServedSkill, guides_of
 from vaultgraph.serve.parameters import nearest
 from vaultgraph.serve.payload import TextPages, reply_bytes, wire_bytes
 from vaultgraph.serve.session import Call, Session
 from vaultgraph.serve.tool_names import in_callers_words, offered_name
 
-DESCRIPTION_CHARS: Final = 300
 TOOLS_SHOWN: Final = 10
 NAMES_BYTES: Final = 260  # of one line of names in the overview
 OVERVIEW_BYTES: Final = 3_900  # with eager skills: the whole overview stays under 4 KB
@@ -94,7 +93,7 @@ def _offered(session: Session, tool: str) -> str | None:
 def described(served: ServedSkill) -> str:
     """When a skill is wanted, in one line."""
     text = one_line(served.skill.description)
-    return text if len(text) <= DESCRIPTION_CHARS else text[: DESCRIPTION_CHARS - 1] + "…"
+    return text if len(text) <= SHOWN_DESCRIPTION_CHARS else text[: SHOWN_DESCRIPTION_CHARS - 1] + "…"
 
 
 def guidance_lines(session: Session) -> list[str]:

@@ -9,14 +9,14 @@ from datetime import date
 from importlib.util import find_spec
 from typing import Any, Final
 
-from vaultgraph.profile.guidance import Recipe
+from vaultgraph.profile.guidance import IDENTIFIER, IDENTIFIER_RULE, Recipe, read_description, read_tool_name
 from vaultgraph.profile.parameters import read_parameters
 from vaultgraph.profile.patterns import read_pattern
 from vaultgraph.profile.statements import parameters_in
 from vaultgraph.profile.yaml_tree import Entry, shown
 from vaultgraph.serve.manifest import CsvServer, EmbedderChoice, ImageCaps, ManifestRecipe, ValueCodec
 from vaultgraph.serve.manifest_reading import Reading
-from vaultgraph.serve.manifest_tools import read_query, tool_name
+from vaultgraph.serve.manifest_tools import read_query
 from vaultgraph.serve.value_codecs import inverse
 
 WITHOUT_EFFECT: Final = {
@@ -50,7 +50,6 @@ MOST_CAPPED_IMAGES: Final = 100
 MOST_CAPPED_BYTES: Final = 64 * 1024 * 1024
 MOST_RECIPES: Final = 200
 _BOOLEAN: Final = ("writable", "parallel", "graph_watch", "recipe_tools")
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _FACTORY: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _ORIGIN: Final = re.compile(r"\*|https?://[A-Za-z0-9.\-\[\]:]+")
 
@@ -235,7 +234,7 @@ def _recipes(entry: Entry) -> tuple[ManifestRecipe, ...]:
         for key in ("description", "queries"):
             if key not in stated:
                 described.refuse(f"needs `{key}:`.")
-        about = stated["description"].text()
+        about = read_description(stated["description"])
         recipes += [_recipe(group, about, name, one) for name, one in stated["queries"].mapping().items()]
     if len(recipes) > MOST_RECIPES:
         entry.refuse(f"has {len(recipes)} queries; at most {MOST_RECIPES} are read.")
@@ -249,12 +248,12 @@ def _recipe(group: str, about: str, name: str, entry: Entry) -> ManifestRecipe:
         if key not in stated:
             entry.refuse(f"needs `{key}:`.")
     query = read_query(stated["cypher"])
-    tool = tool_name(stated["tool"]) if "tool" in stated else None
+    tool = read_tool_name(stated["tool"]) if "tool" in stated else None
     recipe = Recipe(
         path=entry.file,
         recipe=group,
         name=name,
-        description=stated["description"].text(),
+        description=read_description(stated["description"]),
         recipe_description=about,
         parameters=read_parameters(entry, stated.get("parameters"), parameters_in(query)),
         cypher=query,
@@ -264,5 +263,5 @@ def _recipe(group: str, about: str, name: str, entry: Entry) -> ManifestRecipe:
 
 
 def _check_identifier(entry: Entry, name: str) -> None:
-    if not _IDENTIFIER.fullmatch(name):
-        entry.refuse("is a name that must be letters, digits and `_`, no digit first.")
+    if not IDENTIFIER.fullmatch(name):
+        entry.refuse(f"is a name that must be {IDENTIFIER_RULE}.")

@@ -3,18 +3,16 @@
 Only what is stated: which files lie in a folder, and what they say, is for whoever serves skills.
 """
 
-import re
 from pathlib import Path
 from typing import Final, Literal, cast
 
-from vaultgraph.profile.guidance import Skill
+from vaultgraph.profile.guidance import Skill, read_description, read_predicates, read_skill_name
 from vaultgraph.profile.yaml_tree import Entry
 from vaultgraph.serve.manifest import SkillSources
 from vaultgraph.serve.manifest_reading import Reading
 
 SKILL_KEYS: Final = ("name", "description", "body", "references_tools", "applies_when", "delivery")
 ACCEPTED: Final = "true, false, a folder, or a list of true, folders and skills (mappings)"
-_NAME: Final = re.compile(r"[^\s/\\:]{1,100}")
 
 
 def read_skills(reading: Reading, entry: Entry | None, manifest: Path) -> SkillSources | None:
@@ -56,16 +54,13 @@ def _inline(entry: Entry) -> Skill:
     for key in ("name", "description", "body"):
         if key not in stated:
             entry.refuse(f"needs `{key}:`. Accepted here: {', '.join(SKILL_KEYS)}.")
-    name = stated["name"].name()
-    if not _NAME.fullmatch(name):
-        stated["name"].refuse("must be one word without `/`, `\\` and `:`, at most 100 characters.")
     delivery = stated["delivery"].choice(("eager", "lazy")) if "delivery" in stated else "lazy"
     return Skill(
         path=entry.file,
-        name=name,
-        description=stated["description"].text(),
+        name=read_skill_name(stated["name"]),
+        description=read_description(stated["description"]),
         references_tools=stated["references_tools"].texts() if "references_tools" in stated else (),
-        applies_when=stated["applies_when"].plain() if "applies_when" in stated else None,
+        applies_when=read_predicates(stated.get("applies_when")),
         delivery=cast("Literal['eager', 'lazy']", delivery),
         text=stated["body"].string(),
     )

@@ -4,13 +4,13 @@ A query is parsed and bound while it is read, so that a tool that is offered can
 tool's schema; what is not given is its default, or null where it is not required.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from vaultgraph.cypher.bind import bind
 from vaultgraph.cypher.clauses import parse
 from vaultgraph.errors import ParameterError, QueryError
+from vaultgraph.profile.guidance import MOST_STATEMENT_CHARS, read_description, read_tool_name
 from vaultgraph.profile.parameter_values import bind_values, schema_fault, value_issues
 from vaultgraph.profile.statements import parameters_in, writing_word_in
 from vaultgraph.profile.yaml_tree import Entry
@@ -27,10 +27,7 @@ from vaultgraph.vault.valid_time import split_prefix
 CYPHER_KEYS: Final = ("name", "description", "parameters", "cypher")
 BUNDLED_KEYS: Final = ("bundled", "rename", "description", "hidden")
 FIXED: Final = "expand_response"
-MOST_DESCRIPTION_CHARS: Final = 5_000
-MOST_STATEMENT_CHARS: Final = 20_000
 MOST_TOOLS: Final = 100
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 
 def read_tools(reading: Reading, entry: Entry) -> tuple[CypherTool | BundledTool, ...]:
@@ -64,8 +61,8 @@ def _bundled(entry: Entry) -> BundledTool:
         entry.refuse("needs the name of a built-in tool in `bundled:`.")
     tool = BundledTool(
         bundled=stated["bundled"].text(),
-        rename=tool_name(stated["rename"]) if "rename" in stated else None,
-        description=stated["description"].text_within(MOST_DESCRIPTION_CHARS) if "description" in stated else None,
+        rename=read_tool_name(stated["rename"]) if "rename" in stated else None,
+        description=read_description(stated["description"]) if "description" in stated else None,
         is_hidden="hidden" in stated and stated["hidden"].boolean(),
         entry=stated["bundled"],
     )
@@ -81,26 +78,14 @@ def _cypher(entry: Entry) -> CypherTool:
             entry.refuse(f"needs `{key}:`. Accepted here: {', '.join(CYPHER_KEYS)}.")
     query = read_query(stated["cypher"])
     return CypherTool(
-        name=tool_name(stated["name"]),
-        description=stated["description"].text_within(MOST_DESCRIPTION_CHARS)
+        name=read_tool_name(stated["name"]),
+        description=read_description(stated["description"])
         if "description" in stated
         else "A query of this server's own.",
         parameters=_parameters(entry, stated.get("parameters"), parameters_in(query)),
         cypher=query,
         entry=stated["name"],
     )
-
-
-def tool_name(entry: Entry) -> str:
-    """The name of a tool.
-
-    Raises:
-        ProfileError: it is none.
-    """
-    name = entry.text()
-    if not _NAME.fullmatch(name):
-        entry.refuse("must be letters, digits, `_` and `-`, no digit first, at most 64 characters.")
-    return name
 
 
 def read_query(entry: Entry) -> str:

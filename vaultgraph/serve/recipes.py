@@ -15,7 +15,7 @@ from vaultgraph.profile.parameter_values import Issue, bind_values
 from vaultgraph.serve.answers import Answer, TextPart
 from vaultgraph.serve.asking import ask
 from vaultgraph.serve.cells import compact_json, one_line
-from vaultgraph.serve.guidance import MOST_DESCRIPTION_CHARS, Guides, ServedRecipe, guides_of
+from vaultgraph.serve.guidance import SHOWN_DESCRIPTION_CHARS, Guides, ServedRecipe, guides_of
 from vaultgraph.serve.parameters import check_arguments, nearest
 from vaultgraph.serve.payload import RESPONSE_SCHEMA, RowPages, reply_bytes, wire_bytes
 from vaultgraph.serve.rows import ResultRows
@@ -24,7 +24,6 @@ from vaultgraph.serve.tool_names import in_callers_words
 
 MOST_ROWS: Final = 200
 DEADLINE_MS: Final = 180_000
-DESCRIPTION_CHARS: Final = MOST_DESCRIPTION_CHARS
 LIST_DESCRIPTION_CHARS: Final = 1_000
 NAME_CHARS: Final = 100
 LEAST_ROOM: Final = 1_500  # bytes of rows, however long what stands around them
@@ -123,7 +122,7 @@ def recipe_tools(session: Session, guides: Guides) -> list[RecipeTool]:
     for key, served in guides.recipes.items():
         if served.tool is None:
             continue
-        said = _short(served.recipe.description, DESCRIPTION_CHARS)
+        said = _short(served.recipe.description, SHOWN_DESCRIPTION_CHARS)
         label = (
             f'Recipe of the vault "{_short(session.name, 60)}", its author says: ' if served.source == "vault" else ""
         )
@@ -202,7 +201,11 @@ def _fitting(entries: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[
 
 def _group(session: Session, name: str, members: list[ServedRecipe]) -> dict[str, Any]:
     about = next((one.recipe.recipe_description for one in members if one.recipe.recipe_description), "")
-    data: dict[str, Any] = {"name": name, "description": _short(about, DESCRIPTION_CHARS), "query_count": len(members)}
+    data: dict[str, Any] = {
+        "name": name,
+        "description": _short(about, SHOWN_DESCRIPTION_CHARS),
+        "query_count": len(members),
+    }
     carried = any(one.source == "vault" for one in members)
     return {**data, "from": f'the vault "{session.name}" (the words of its author)'} if carried else data
 
