@@ -4,12 +4,13 @@ Columns are typed; a property whose cells differ in type is JSON text, which the
 Nodes are joined by a number, `_node`, which holds within one export only.
 """
 
-import io
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from vaultgraph.export.columns import TypedColumn, columns_between
 from vaultgraph.export.names import FileNames
@@ -69,9 +70,13 @@ def _table(
         kind = "JSON" if typed.is_json else type_name(typed.values.dtype)
         about.append({"column": name, "property": typed.key, "type": kind})
     variants = [entry["column"] for entry in about if entry["type"] == "JSON"]
-    target = io.BytesIO()
-    pl.DataFrame(found).write_parquet(target, metadata={_METADATA: json.dumps(variants, ensure_ascii=False)})
-    return target.getvalue(), about
+    table: Any = cast("Any", pl.DataFrame(found)).to_arrow()
+    known: dict[bytes, bytes] = table.schema.metadata or {}
+    described: Any = table.replace_schema_metadata({**known, _METADATA: json.dumps(variants, ensure_ascii=False)})
+    target: Any = cast("Any", pa).BufferOutputStream()
+    # The Arrow schema in the file keeps what Parquet has no type for: time zones, and texts of any length.
+    pq.write_table(described, target, compression="zstd")
+    return target.getvalue().to_pybytes(), about
 
 
 def _renamed(columns: Iterator[TypedColumn], taken: set[str]) -> Iterator[tuple[str, TypedColumn]]:
