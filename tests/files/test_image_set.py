@@ -7,7 +7,7 @@ import zlib
 from io import BytesIO
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageChops
 
 from vaultgraph.errors import ImageError, TooLargeError
 from vaultgraph.files.image import load_image
@@ -123,7 +123,7 @@ root = VaultRoot.open(sys.argv[1])
 for name in ("a.png", "a.jpg", "a.webp", "a.gif"):
     load_image(root, name, most_bytes=1 << 22, most_edge=4)
 before = peak()
-for edge in (64, 3000):
+for edge in (64, 1024, 3000):
     for name in sys.argv[2:]:
         try:
             load_image(root, name, most_bytes=1 << 22, most_edge=edge)
@@ -134,7 +134,7 @@ print(peak() - before)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is measured in kilobytes on Linux")
-def test_a_set_of_awkward_images_stays_within_128_mb(make_vault, folder):
+def test_a_set_of_awkward_images_stays_within_64_mb(make_vault, folder):
     plain = Image.new("RGB", (3400, 3400), "navy")
     files = {f"a.{kind.lower()}": encoded(NOISE, kind) for kind in ("PNG", "WEBP", "GIF")}
     files |= {
@@ -159,7 +159,33 @@ def test_a_set_of_awkward_images_stays_within_128_mb(make_vault, folder):
     done = subprocess.run(
         [sys.executable, "-c", MEASURE, str(folder), *files], capture_output=True, text=True, timeout=120, check=True
     )
-    assert int(done.stdout) <= 128_000
+    assert int(done.stdout) <= 64 * 1024
+
+
+@pytest.mark.parametrize(
+    ("options", "width"), [({}, 2250), ({"progressive": True, "subsampling": 2}, 1125)], ids=["plain", "progressive"]
+)
+def test_a_photo_that_is_large_beside_what_is_asked_for_comes_smaller_not_never(make_vault, options, width):
+    photo = encoded(Image.new("RGB", (4500, 3000), "navy"), "JPEG", **options)
+    image = load_image(make_vault({"photo.jpg": photo}), "photo.jpg", most_bytes=CAP, most_edge=3000)
+    assert (image.width, image.note) == (width, "scaled from 4500 × 3000")
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "transparency"),
+    [("RGB", "PNG", None), ("RGB", "PNG", (0, 0, 0)), ("L", "PNG", None), ("L", "PNG", 0), ("P", "PNG", 0),
+     ("1", "PNG", None), ("RGBA", "PNG", None), ("LA", "PNG", None), ("P", "GIF", None), ("RGBA", "WEBP", None),
+     ("CMYK", "JPEG", None)],
+)  # fmt: skip
+def test_scaling_in_strips_gives_the_picture_that_scaling_at_once_gives(make_vault, mode, kind, transparency):
+    picture = Image.linear_gradient("L").resize((700, 900)).convert("RGBA").convert(mode)
+    content = encoded(picture, kind, **({} if transparency is None else {"transparency": transparency}))
+    image = load_image(make_vault({"a.png": content}), "a.png", most_bytes=CAP, most_edge=300)
+    with Image.open(BytesIO(content)) as whole, Image.open(BytesIO(image.data)) as small:
+        expected = whole.convert("RGBA").resize((233, 300), Image.Resampling.LANCZOS)
+        far = max(most for _, most in ImageChops.difference(expected, small.convert("RGBA")).getextrema())
+    assert (image.width, image.height) == (233, 300)
+    assert far <= {"CMYK": 24, "RGBA": 12}.get(mode, 3)  # lossy kinds, and rounding
 
 
 def test_sixteen_bits_of_grey_keep_their_brightness(make_vault):

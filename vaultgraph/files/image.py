@@ -10,6 +10,7 @@ import zlib
 from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from vaultgraph.errors import ImageError, ParameterError, TooLargeError
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
 
 MOST_PIXELS: Final = 50_000_000
 MOST_SOURCE_BYTES: Final = 24 << 20  # read at most, where a smaller picture is made of it
-MOST_DECODED_BYTES: Final = 56_000_000  # of memory, with the file itself, to make a smaller picture
+MOST_DECODED_BYTES: Final = 58_000_000  # of memory, with the file itself, to make a smaller picture
+_STRIP_PIXELS: Final = 250_000  # worked on at once, where a picture has to be converted before it is scaled
 _PLUGINS: Final = {"image/png": "Png", "image/jpeg": "Jpeg", "image/gif": "Gif", "image/webp": "WebP"}
 _FORMATS: Final = {"image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WEBP"}
 _PIXEL_BYTES: Final = {"image/png": 0, "image/jpeg": 0, "image/gif": 4, "image/webp": 12}
 """What a decoder keeps for each pixel beside the picture it makes."""
-_MODE_BYTES: Final = {"1": 5, "L": 1, "P": 5, "I;16": 11, "I;16B": 11, "I": 9, "PA": 8}
-"""Memory of a pixel by mode, with what it is converted to before scaling; 4 for all others."""
+_MODE_BYTES: Final = {"1": 1, "L": 1, "P": 1, "I;16": 2, "I;16B": 2}
+"""Memory of a pixel by mode; 4 for all others."""
+_ONE_AT_A_TIME: Final = Lock()
+"""Held while a picture is decoded: what several calls need together is not more than what one needs."""
 # What Pillow lets through on damaged data, from its decoders and from what lies below them.
 _DAMAGED: Final = (
     OSError,
@@ -84,11 +88,12 @@ def load_image(root: VaultRoot, rel: str, *, most_bytes: int, most_edge: int | N
         raise _too_many_pixels(path, width, height)
     note, out = "", data
     if most_edge is not None and max(width, height) > most_edge:
-        needed = len(data) + _decoded_bytes(picture, mime, most_edge)
-        if needed > MOST_DECODED_BYTES:
-            raise _too_much_memory(path, width, height, needed)
         before = f"scaled from {width} × {height}"
-        out, mime, (width, height), remark = _scaled(path, picture, mime, most_edge)
+        with _ONE_AT_A_TIME:
+            needed = len(data) + _decoded_bytes(picture, mime, most_edge)
+            if needed > MOST_DECODED_BYTES:
+                raise _too_much_memory(path, width, height, needed)
+            out, mime, (width, height), remark = _scaled(path, picture, mime, most_edge)
         note = before + remark
     if len(out) > most_bytes:
         advice = " Ask for a smaller max_edge."
@@ -122,41 +127,94 @@ def _open(path: str, data: bytes, mime: str) -> "Image":
 
 def _decoded_bytes(picture: "Image", mime: str, most_edge: int) -> int:
     """About how much memory making ``picture`` smaller takes; a JPEG is told to decode at a fraction of its size."""
+    if mime != "image/jpeg":
+        return _scaling_bytes(picture, picture.size, mime, most_edge)
+    # The coefficients of a progressive one are all kept until the last scan.
+    kept = _coefficient_bytes(picture) if picture.info.get("progressive") else 0
+    # Twice the pixels that are asked for look best; where they would take too much, fewer do.
+    parts = [(max(1, picture.width // divisor), max(1, picture.height // divisor)) for divisor in (1, 2, 4, 8)]
+    wanted = max((number for number, part in enumerate(parts) if max(part) >= 2 * most_edge), default=0)
+    needed = {part: kept + _scaling_bytes(picture, part, mime, most_edge) for part in parts[wanted:]}
+    part = next((part for part, size in needed.items() if size <= MOST_DECODED_BYTES), parts[-1])
+    picture.draft(None, part)  # type: ignore[arg-type] -- as Pillow itself calls it; only the first time counts
+    return needed[part]
+
+
+def _coefficient_bytes(picture: "Image") -> int:
     width, height = picture.size
-    needed = 0
-    if mime == "image/jpeg":
-        if picture.info.get("progressive"):
-            needed = 6 * width * height  # its coefficients are all kept until the last scan
-        picture.draft(None, (2 * most_edge, 2 * most_edge))  # type: ignore[arg-type] -- as Pillow itself calls it
-        width, height = picture.size
-    scale = min(1.0, most_edge / max(width, height))
-    across, down = max(1, round(width * scale)), max(1, round(height * scale))
-    needed += (_PIXEL_BYTES[mime] + _MODE_BYTES.get(picture.mode, 4)) * width * height
-    return needed + 4 * across * (height + 2 * down)  # scaled across, scaled down, turned upright
+    samples = [(across, down) for _, across, down, _ in getattr(picture, "layer", [])] or [(1, 1)] * 4
+    most = max(across for across, _ in samples) * max(down for _, down in samples)
+    return 2 * width * height * sum(across * down for across, down in samples) // most
+
+
+def _scaling_bytes(picture: "Image", size: tuple[int, int], mime: str, most_edge: int) -> int:
+    """… where it is decoded as ``size`` pixels."""
+    width, height = size
+    across, down = _size_within(size, most_edge)
+    kept = (_PIXEL_BYTES[mime] + _MODE_BYTES.get(picture.mode, 4)) * width * height
+    if (across, down) == (width, height):
+        return kept + (4 if picture.mode in ("L", "RGB") else 8) * width * height  # in other colours, turned upright
+    # Scaled across, and once more with its colours weighed by alpha; scaled down, turned upright.
+    copies = 2 if _has_alpha(picture) else 1
+    return kept + 4 * across * (copies * height + 2 * down) + 12 * _STRIP_PIXELS
+
+
+def _size_within(size: tuple[int, int], most_edge: int) -> tuple[int, int]:
+    """The size with the same proportions whose longer edge is ``most_edge``; never more than ``size``."""
+    scale = min(1.0, most_edge / max(size))
+    return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
+
+
+def _has_alpha(picture: "Image") -> bool:
+    return picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
 
 
 def _scaled(path: str, picture: "Image", mime: str, most_edge: int) -> tuple[bytes, str, tuple[int, int], str]:
     """Bytes, type, size and a remark of the picture made smaller."""
-    from PIL import Image, ImageOps  # noqa: PLC0415 - late, as in _open
+    from PIL import ImageOps  # noqa: PLC0415 - late, as in _open
 
     kind = "PNG" if mime == "image/gif" else _FORMATS[mime]  # a GIF of scaled colours would be dithered
     try:
         is_animated = bool(getattr(picture, "is_animated", False))
-        small = picture
-        if picture.mode in ("P", "PA", "1"):
-            small = picture.convert("RGBA" if "transparency" in picture.info or picture.mode == "PA" else "RGB")
-        elif picture.mode.startswith("I"):  # 16 bits of grey, which cannot be scaled and which few programs show
-            small = picture.convert("I").point(lambda value: value * (1 / 256)).convert("L")
-        small.thumbnail((most_edge, most_edge), Image.Resampling.LANCZOS)
-        upright = ImageOps.exif_transpose(small)
-        if kind == "JPEG" and upright.mode not in ("RGB", "L"):
-            upright = upright.convert("RGB")
+        small = _shrunk(picture, _size_within(picture.size, most_edge))
+        small.info = {name: value for name, value in picture.info.items() if name != "transparency"}
+        ImageOps.exif_transpose(small, in_place=True)
         buffer = BytesIO()
-        upright.save(buffer, kind, quality=85) if kind != "PNG" else upright.save(buffer, kind)
+        small.save(buffer, kind, quality=85) if kind != "PNG" else small.save(buffer, kind)
     except _DAMAGED as reason:
         raise ImageError(f"{path}: damaged or truncated, so it cannot be scaled.", {"mime": mime}) from reason
     remark = ", first frame of an animation" if is_animated else ""
-    return buffer.getvalue(), f"image/{kind.lower()}", upright.size, remark
+    return buffer.getvalue(), f"image/{kind.lower()}", small.size, remark
+
+
+def _shrunk(picture: "Image", size: tuple[int, int]) -> "Image":
+    """The picture scaled: first across, some rows at a time, then down. Copies of all its pixels are never made."""
+    from PIL import Image  # noqa: PLC0415 - late, as in _open
+
+    picture.load()
+    if size == picture.size and picture.mode in ("L", "RGB"):
+        return picture
+    width, height = picture.size
+    rows = max(1, _STRIP_PIXELS // width)
+    narrow: Image.Image | None = None
+    for top in range(0, height, rows):
+        strip = _plain(picture.crop((0, top, width, min(top + rows, height))))
+        strip = strip.resize((size[0], strip.height), Image.Resampling.LANCZOS)
+        narrow = narrow or Image.new(strip.mode, (size[0], height))
+        narrow.paste(strip, (0, top))
+    assert narrow is not None
+    return narrow.resize(size, Image.Resampling.LANCZOS)
+
+
+def _plain(strip: "Image") -> "Image":
+    """In colours that can be scaled."""
+    if strip.mode == "CMYK":
+        return strip.convert("RGB")
+    if strip.mode in ("P", "PA", "1") or (strip.mode in ("L", "RGB") and _has_alpha(strip)):
+        return strip.convert("RGBA" if _has_alpha(strip) else "RGB")
+    if strip.mode.startswith("I"):  # 16 bits of grey, which few programs show
+        return strip.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+    return strip
 
 
 def _too_many_pixels(path: str, width: int, height: int) -> TooLargeError:
