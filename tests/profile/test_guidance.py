@@ -160,7 +160,7 @@ def test_recipes_of_different_groups_may_have_one_name():
         (SKILL + "\nreferences_tools: {}", 4, "`references_tools` must be a list of strings, not a mapping."),
         ("name: [a", 3, "is not valid YAML: while parsing a flow sequence, did not find expected ',' or ']'."),
         ("- a", 2, "must be a mapping, not a list."),
-        (f"name: a\ndescription: {'x' * 5001}", 3, "`description` has 5001 characters; at most 5000 are read."),
+        (f"name: a\ndescription: {'x' * 5001}", 3, "`description` has 5,001 characters; at most 5,000 are read."),
     ],
 )
 def test_a_bad_skill_is_a_problem_that_names_the_rule(problem_of, front, line, message):

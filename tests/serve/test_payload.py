@@ -9,7 +9,7 @@ import pytest
 from vaultgraph.errors import ParameterError
 from vaultgraph.serve.marks import Marks
 from vaultgraph.serve.payload import FULL_BYTES, RowPages, TextPages, reply_bytes, wire_bytes
-from vaultgraph.serve.results import MOST_RESULTS, ResultStore
+from vaultgraph.serve.results import MOST_BYTES, MOST_RESULTS, ResultStore
 
 
 def rows(count, width=40):
@@ -173,3 +173,20 @@ def test_the_budget_of_a_call_is_16_kib_unless_it_asks_otherwise():
     assert reply_bytes({"_response": {"mode": "full"}}) == FULL_BYTES
     with pytest.raises(ParameterError, match="leave one of them out"):
         reply_bytes({"_response": {"mode": "full", "max_bytes": 5000}})
+
+
+def test_the_oldest_results_go_when_all_of_them_are_too_large():
+    store = ResultStore()
+    for _ in range(4):
+        store.answer(pages([("v" * 1_000_000,)] * 10, columns=("c",)), 4096)
+    with pytest.raises(ParameterError, match="Kept now: r2, r3, r4"):
+        store.more("r1", 0, 4096)
+    assert 3 * 10_000_000 < MOST_BYTES < 4 * 10_000_000
+
+
+@pytest.mark.parametrize("shape", ["text", "json", "csv"])
+def test_nothing_is_sent_twice(shape):
+    answer = ResultStore().answer(pages([("once only",)], shape, columns=("c",)), 16384)
+    wire = json.dumps([answer.structured, [part.text for part in answer.parts]])
+    assert wire.count("once only") == 1
+    assert (answer.structured is None) is (shape != "json")

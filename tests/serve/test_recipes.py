@@ -1,13 +1,19 @@
 """Recipes: the list, running one, a recipe's own tool; faults as structure, and edits at once."""
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
+from threading import Event
 
 import pytest
 
+from vaultgraph.files.root import VaultRoot
 from vaultgraph.profile.guidance import Recipe
+from vaultgraph.serve.dispatch import dispatch
 from vaultgraph.serve.manifest import Manifest, ManifestRecipe
 from vaultgraph.serve.mcp_server import _tool
+from vaultgraph.serve.session import Session
 from vaultgraph.serve.surface import operations_of
 from vaultgraph.vault.vault import open_vault
 
@@ -312,3 +318,53 @@ def test_operations_that_always_answer_structure_say_which(served):
         schema = offered[name].output
         assert schema["properties"].keys() <= answer.structured.keys()
         assert _tool(offered[name]).output_schema == schema
+
+
+def _manifest_recipe() -> Manifest:
+    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    recipe = Recipe("m.yaml", "ours", "one", "One.", None, schema, "RETURN 1 AS n")
+    return Manifest(recipes=(ManifestRecipe(recipe, None, None),))
+
+
+def test_a_recipe_without_a_graph_says_why(write, served, refused):
+    vault = served({".kglite/vault.yaml": "kglite_vault: 1\nbogus_key: 1\n"}, _manifest_recipe())
+    fault = refused(vault, "run_recipe_query", recipe="ours", query="one")
+    assert fault["code"] == "no_active_graph"
+    assert fault["details"] == {"cause": {"category": "profile"}}
+    assert "bogus_key" in fault["message"]
+
+
+def test_a_recipe_during_the_first_build_says_how_far_it_is(sample, refused):
+    gate = Event()
+
+    def slow_opener(progress):
+        progress("read", 41, 100)
+        gate.wait(30)
+        return open_vault(sample, None, build=False)
+
+    session = Session(VaultRoot.open(sample), slow_opener, name="slow", wait_s=0.0, manifest=_manifest_recipe())
+    session.start()
+
+    class Slow:
+        def call(self, name, **arguments):
+            return dispatch(session, name, arguments)
+
+    try:
+        while session.percent() == 0:
+            pass
+        fault = refused(Slow(), "run_recipe_query", recipe="ours", query="one")
+        assert (fault["code"], fault["details"]) == ("building", {"retry": True})
+        assert "being built, 35 %" in fault["message"]
+    finally:
+        gate.set()
+        session.wait_built(30)
+        session.close()
+
+
+def test_every_code_of_the_documentation_is_one_of_these_tests():
+    root = Path(__file__).resolve().parents[2]
+    table = (root / "docs/guidance.md").read_text().split("Faults are")[1].split("## Skills")[0]
+    tests = Path(__file__).read_text()
+    codes = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert len(codes) == 9
+    assert [code for code in codes if f'"{code}"' not in tests] == []
