@@ -116,6 +116,22 @@ def test_each_of_many_edits_is_in_the_answer_that_follows_it(folder: Path, vault
         assert titles(vault) == [str(number)]
 
 
+def test_when_edits_pause_the_next_answer_is_ready_before_it_is_asked_for(
+    folder: Path, vault: vaultgraph.Vault
+) -> None:
+    assert titles(vault) == ["old"]
+    assert vault.latest is not None
+    before = vault.latest.generation
+    save_by_rename(folder / "sub" / "A.md")  # in one step: a look halfway through would be a generation too
+    until = time.monotonic() + PATIENCE_S
+    while vault.latest.generation == before and time.monotonic() < until:
+        time.sleep(0.01)
+    ready = vault.latest.generation
+    assert ready > before
+    assert titles(vault) == ["new"]
+    assert vault.latest.generation == ready
+
+
 def test_folders_that_come_go_and_come_back_are_followed(folder: Path, vault: vaultgraph.Vault, tmp_path: Path) -> None:
     (folder / "new" / "er").mkdir(parents=True)
     (folder / "new" / "er" / "B.md").write_text("# b")
