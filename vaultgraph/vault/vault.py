@@ -37,6 +37,7 @@ from vaultgraph.vault.tables import despite_damage
 from vaultgraph.vault.valid_time import ViewStore, run_as_of
 from vaultgraph.vault.watch import Watcher, WatchMode
 
+REST: Final = 20  # after the cache was written, edits wait so many times as long as that took for the next time
 BUSY_S: Final = 5.0  # while another server writes the cache, it is tried again so often
 PATIENCE_S: Final = 5.0  # a query waits so long for a refresh that another one began, then answers without it
 RETRY_S: Final = 1.0  # a failed refresh is tried again by a call that comes this much later
@@ -95,6 +96,7 @@ class Vault:
         self._unsaved = False  # the graph differs from the cache file
         self._unstamped = False  # … and what is known of files from the stamp file
         self._loaded = False
+        self._rests_until = 0.0  # on the monotonic clock; closing does not wait for it
         self._failed_at = 0.0
         self._began = 0.0  # the last refresh, on the monotonic clock
         self._work = threading.Event()
@@ -378,7 +380,8 @@ class Vault:
     def _background(self) -> None:
         """Refresh and save when edits have paused, so that the next call finds its answer ready."""
         while not self._closing:
-            self._work.wait(BUSY_S if self._unsaved else None)
+            is_saved = not (self._unsaved or self._unstamped)
+            self._work.wait(None if is_saved else max(BUSY_S, self._rests_until - time.monotonic()))
             self._work.clear()
             if self._closing:
                 return
@@ -387,7 +390,9 @@ class Vault:
                 self._fresh()  # nobody asks: the watcher keeps its idle pace
             except VaultgraphError:
                 continue  # the next call reports it
-            self.save()
+            if (began := time.monotonic()) >= self._rests_until:
+                self.save()
+                self._rests_until = time.monotonic() + REST * (time.monotonic() - began)
 
 
 def _same_files(old: State, new: State) -> bool:
