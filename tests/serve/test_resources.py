@@ -65,6 +65,42 @@ def test_notes_and_images_are_listed_and_read_in_both_eras(ask, sample, mode, mi
     assert "Boats/Selkie.md" in error.message
 
 
+@pytest.mark.filterwarnings("ignore:resources/.*subscribe is removed")  # … in the newer protocol
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_client_hears_that_a_resource_it_subscribed_to_was_saved(sample, mode):
+    home, other = "vault://Home.md", "vault://Boats/Fulmar.md"
+
+    async def within():
+        told, heard = [], anyio.Event()
+
+        async def on_message(message):
+            told.append(message)
+            heard.set()
+
+        session = Session(VaultRoot.open(sample), lambda _: open_vault(sample, None, build=False), name="v")
+        session.start()
+        session.wait_built(30)
+        try:
+            async with Client(make_server(session), mode=mode, message_handler=on_message) as client:
+                if mode == "legacy":
+                    await client.session.subscribe_resource(home)
+                    await client.session.subscribe_resource(other)
+                    await client.session.unsubscribe_resource(other)
+                    (sample / "Boats/Fulmar.md").write_text("saved, and nobody waits for it")
+                    (sample / "Home.md").write_text("saved")
+                    await heard.wait()
+                    return client.server_capabilities.resources.subscribe, [one.params.uri for one in told]
+                async with client.listen(resource_subscriptions=[home]) as events:
+                    (sample / "Boats/Fulmar.md").write_text("saved, and nobody waits for it")
+                    (sample / "Home.md").write_text("saved")
+                    async for event in events:
+                        return client.server_capabilities.resources.subscribe, [event.uri]
+        finally:
+            session.close()
+
+    assert anyio.run(within) == (True, [home])
+
+
 def test_paths_are_completed_by_their_start_their_name_and_what_they_hold(ask):
     async def talk(client):
         reference = ResourceTemplateReference(uri="vault://{+path}")

@@ -11,12 +11,13 @@ from weakref import WeakKeyDictionary
 
 import anyio
 import anyio.to_thread
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, PromptsListChanged, ToolsListChanged
+from mcp.server.subscriptions import InMemorySubscriptionBus, PromptsListChanged, ToolsListChanged
 
 from vaultgraph.serve.cells import compact_json
 from vaultgraph.serve.guidance import guides_of
 from vaultgraph.serve.guidance_skills import described
 from vaultgraph.serve.recipes import recipe_tools
+from vaultgraph.serve.resource_changes import ResourceChanges
 from vaultgraph.serve.session import Session
 from vaultgraph.serve.surface import static_operations
 
@@ -35,7 +36,7 @@ class Changes:
         self._bus = InMemorySubscriptionBus()
         self._published: Told | None = None
         self._generation: int | None = None
-        self.listen = ListenHandler(self._bus)
+        self.resources = ResourceChanges(session, self._bus)
 
     async def note(self, server_session: object) -> None:
         """Remember that a connection was just told the lists as they are."""
@@ -80,6 +81,7 @@ class Changes:
         while True:
             await anyio.sleep(LOOK_EVERY_S)
             await self.announce()
+            await self.resources.look()
 
 
 def told_of(session: Session) -> Told:

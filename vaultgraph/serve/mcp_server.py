@@ -81,7 +81,9 @@ def make_server(session: Session) -> Server[dict[str, Any]]:
         on_call_tool=calls.call_tool,
         on_list_prompts=prompts if has_skills(session) else None,
         on_get_prompt=prompt if has_skills(session) else None,
-        on_subscriptions_listen=changes.listen,
+        on_subscribe_resource=changes.resources.subscribe,
+        on_unsubscribe_resource=changes.resources.unsubscribe,
+        on_subscriptions_listen=changes.resources.listen,
         lifespan=changes.lifespan(),
     )
     add_resources(server, session)

@@ -76,7 +76,7 @@ def read_resource(root: VaultRoot, uri: str) -> Contents:
         ParameterError: no address of this scheme.
         FileError: nothing there, refused by the sandbox, over a cap, or neither text nor a deliverable image.
     """
-    path = _path(root, uri)
+    path = path_of(root, uri)
     head = root.read_bytes(path, most_bytes=MOST_IMAGE_BYTES)
     mime = mime_of(head[:HEAD_BYTES])
     if mime in DELIVERED_IMAGES:
@@ -108,6 +108,11 @@ def complete_path(root: VaultRoot, start: str) -> tuple[list[str], int]:
     return found[:MOST_COMPLETIONS], len(found)
 
 
+def all_paths(root: VaultRoot) -> frozenset[str]:
+    """The paths of all resources."""
+    return frozenset(entry.path for entry in _resources(root))
+
+
 def _resources(root: VaultRoot) -> list[Entry]:
     files = scan(root).files
     entries: list[Entry] = []
@@ -126,8 +131,13 @@ def _mime_by_name(path: str) -> str | None:
     return _SUFFIXES.get(path.rsplit(".", 1)[-1].lower())
 
 
-def _path(root: VaultRoot, uri: str) -> str:
-    """The path ``uri`` names: percent-encoded as it should be, or as it stands where a client encoded nothing."""
+def path_of(root: VaultRoot, uri: str) -> str:
+    """The path ``uri`` names: percent-encoded as it should be, or as it stands where a client encoded nothing.
+
+    Raises:
+        ParameterError: no address of this scheme.
+        FileError: nothing there, or refused by the sandbox.
+    """
     if uri[: len(SCHEME)].lower() != SCHEME:
         raise ParameterError(
             f"Resources of this server begin with {SCHEME}, for instance {SCHEME}Folder/Note.md.",
