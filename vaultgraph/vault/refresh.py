@@ -29,7 +29,6 @@ from vaultgraph.vault.guidance_files import Guided, read_guided
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
 
-BATCH_BYTES: Final = 8_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
 RACY_NS: Final = 2_000_000_000  # the coarsest clock of a common file system (FAT: two seconds)
 CONFIGURATION: Final = (".kglite/vault.yaml", ".kglite/vaultgraph.yaml")
 CONFIGURATION_BYTES: Final = 1_000_000
@@ -181,13 +180,8 @@ def preload() -> None:
     import_module("vaultgraph.graph.build")
     import_module("vaultgraph.graph.patch")
     import_module("vaultgraph.note.read")
+    import_module("vaultgraph.vault.parsing")
     import_module("numpy.ma")  # which polars imports when it first takes a numpy array
-
-
-def _parse(paths: list[str], contents: list[bytes], reading: Reading) -> RecordTable:
-    from vaultgraph.note.read import read_notes  # noqa: PLC0415 -- a start from an unchanged cache reads no note
-
-    return read_notes(paths, contents, reading)
 
 
 def _build(records: RecordTable, stamps: Stamps, profile: Profile) -> Built:
@@ -283,26 +277,31 @@ def _read(
     source: _Source, suspects: pl.DataFrame, known: RecordTable | None
 ) -> tuple[RecordTable | None, int, list[Problem]]:
     """Parse those of ``suspects`` whose content differs from ``known``, in batches bounded by bytes."""
+    if not suspects.height:
+        return None, 0, []
     listing = known.listing.filter(pl.col("path").is_in(suspects["path"].implode())) if known else None
     hashes = {} if listing is None else dict(zip(listing["path"], listing["hash"], strict=True))
     paths, sizes = suspects["path"].to_list(), suspects["size_bytes"].to_list()
-    parts: list[RecordTable] = []
     problems: list[Problem] = []
-    parsed = 0
-    for first, stop in _batches(sizes):
-        if source.progress:
-            source.progress("read", first, len(paths))
-        part, faults = _read_batch(source, paths[first:stop], sizes[first:stop], hashes)
-        problems.extend(faults)
-        if part is not None:
-            parts.append(part)
-            parsed += part.notes.height
-    return (concat_records(parts) if parts else None), parsed, problems
+    from vaultgraph.vault.parsing import Parser, batches_of  # noqa: PLC0415 -- as the builder
+
+    with Parser(source.reading) as parser:
+        cuts = batches_of(sizes)
+        for first, stop in cuts:
+            if source.progress:
+                source.progress("read", first, len(paths))
+            changed, unread, faults = _changed(source, paths[first:stop], sizes[first:stop], hashes)
+            problems.extend(faults)
+            if changed:
+                parser.add(changed, unread, is_only=len(cuts) == 1)
+        parts = parser.parts()
+    return (concat_records(parts) if parts else None), sum(part.notes.height for part in parts), problems
 
 
-def _read_batch(
+def _changed(
     source: _Source, paths: list[str], sizes: list[int], hashes: Mapping[str, bytes]
-) -> tuple[RecordTable | None, list[Problem]]:
+) -> tuple[list[tuple[str, bytes]], list[str], list[Problem]]:
+    """Path and bytes of the files whose content is not that of ``hashes``; those of them that could not be read."""
     contents, problems = read_files(source.root, paths, sizes)
     changed: list[tuple[str, bytes]] = []
     unread: list[str] = []
@@ -312,32 +311,7 @@ def _read_batch(
         elif data is None and path not in hashes:
             unread.append(path)  # a note all the same; one that was read before keeps its record
             changed.append((path, b""))
-    if not changed:
-        return None, problems
-    part = _parse([path for path, _ in changed], [data for _, data in changed], source.reading)
-    return _without_content(part, unread) if unread else part, problems
-
-
-def _without_content(records: RecordTable, paths: list[str]) -> RecordTable:
-    """The records with no body and no content hash for ``paths``: they are read as soon as that is possible."""
-    is_unread = pl.col("path").is_in(paths)
-    notes = records.notes.with_columns(
-        body=pl.when(is_unread).then(None).otherwise(pl.col("body")),
-        hash=pl.when(is_unread).then(pl.lit(b"")).otherwise(pl.col("hash")),
-    )
-    return replace(records, notes=notes)
-
-
-def _batches(sizes: list[int]) -> list[tuple[int, int]]:
-    """Runs of files (first, stop) of at most BATCH_BYTES together, a larger file alone."""
-    cuts: list[tuple[int, int]] = []
-    first, total = 0, 0
-    for index, size in enumerate(sizes):
-        if index > first and total + size > BATCH_BYTES:
-            cuts.append((first, index))
-            first, total = index, 0
-        total += size
-    return [*cuts, (first, len(sizes))] if sizes else []
+    return changed, unread, problems
 
 
 def _replace(known: RecordTable | None, fresh: RecordTable | None, present: pl.Series) -> tuple[RecordTable, bool]:

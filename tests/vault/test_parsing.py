@@ -1,0 +1,61 @@
+"""Batches of files are parsed in threads, in the order they were given, and state what reading at once states."""
+
+import sys
+
+import pytest
+
+from vaultgraph.note.read import read_notes
+from vaultgraph.note.records import concat_records
+from vaultgraph.profile.settings import Reading
+from vaultgraph.vault.parsing import BATCH_BYTES, Parser, batches_of
+
+
+def notes(count: int) -> list[tuple[str, bytes]]:
+    return [
+        (
+            f"{number:04}.md",
+            f"---\ntags: [t{number % 7}]\nn: {number}\n---\n# H{number}\n[[{number + 1}]] #x\n".encode(),
+        )
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7])
+def test_batches_state_what_all_files_at_once_state(parts: int) -> None:
+    files = notes(140)
+    step = len(files) // parts
+    interval_s = sys.getswitchinterval()
+    with Parser(Reading()) as parser:
+        for first in range(0, len(files), step):
+            parser.add(files[first : first + step], [], is_only=parts == 1)
+        found = concat_records(parser.parts())
+    expected = read_notes([path for path, _ in files], [data for _, data in files])
+    assert [frame.rows() for frame in found.tables().values()] == [frame.rows() for frame in expected.tables().values()]
+    assert sys.getswitchinterval() == interval_s
+
+
+def test_a_file_without_content_has_no_hash_and_no_body() -> None:
+    with Parser(Reading()) as parser:
+        parser.add([("a.md", b""), ("b.md", b"x")], ["a.md"], is_only=True)
+        [part] = parser.parts()
+    assert part.notes["body"].to_list() == [None, "x"]
+    assert part.notes["hash"][0] == b""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "batches"),
+    [
+        ([], 0),
+        ([0, 0], 1),
+        ([10] * 100, 1),
+        ([1_000_000] * 4, 2),
+        ([1_000_000] * 16, 4),
+        ([1_000_000] * 64, 8),
+        ([1, BATCH_BYTES * 2, 1], 3),
+    ],
+)
+def test_a_batch_is_no_larger_than_allowed_and_a_large_vault_has_several(sizes: list[int], batches: int) -> None:
+    cuts = batches_of(sizes)
+    assert len(cuts) == batches
+    assert [number for first, stop in cuts for number in range(first, stop)] == list(range(len(sizes)))
+    assert all(sum(sizes[first:stop]) <= BATCH_BYTES or stop - first == 1 for first, stop in cuts)
