@@ -221,8 +221,8 @@ def test_without_a_graph_what_needs_one_is_a_remark(read):
 def test_source_roots_have_their_effect_on_a_saved_graph(read):
     assert [path.name for path in read("source_root: words", "graph").source_roots] == ["words"]
     manifest = read("source_roots: [words, .hidden]", "graph")
-    assert [path.name for path in manifest.source_roots] == ["words"]
-    assert "file tools read one folder, the first" in manifest.remarks[0]
+    assert [path.name for path in manifest.source_roots] == ["words", ".hidden"]
+    assert manifest.remarks == ()
 
 
 def test_extensions_are_read_to_values(read):
@@ -330,7 +330,7 @@ RIGHT = {
     "instructions": "Ask.",
     "overview_prefix": "Boats.",
     "source_root": "words",
-    "source_roots": "[words]",
+    "source_roots": "[words, .hidden]",
     "trust": "{allow_embedder: true}",
     "tools": "[{name: one, cypher: RETURN 1}]",
     "builtins": "{save_graph: false}",

@@ -229,6 +229,37 @@ def test_file_tools_of_a_saved_graph_read_the_folder_that_is_named(serve, saved)
     assert "#sea" in named.text("read_source", file_path="Home")
 
 
+def test_file_tools_of_a_saved_graph_read_several_folders_the_first_that_has_a_file_first(serve, saved, make_image):
+    path = saved[0]
+    for name, files in (
+        ("one", {"Both.md": "of one", "x.png": make_image()}),
+        ("two", {"Both.md": "of two", "Own.md": "only here", "y.png": make_image()}),
+        ("three", {"deep/Third.md": "only here too"}),
+    ):
+        for file, content in files.items():
+            (path.parent / name / file).parent.mkdir(parents=True, exist_ok=True)
+            (path.parent / name / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+    (path.parent / "boats_mcp.yaml").write_text("source_roots: [one, two, three]")
+    served = serve(graph=path)
+    assert served.remarks == ()
+    assert served.text("read_source", file_path="Both.md").endswith("of one")
+    assert served.text("read_source", file_path="own").endswith("only here")
+    assert served.text("read_source", file_path="Third").endswith("only here too")
+    assert "not in the vault" in served.error("read_source", file_path="Nowhere.md")
+    assert "`..` is refused" in served.error("read_source", file_path="../two/Own.md")
+    found = served.text("grep", pattern="of|only")
+    assert found.count("\n== ") == 2
+    assert all(
+        line in found for line in ("== one\nBoth.md:1:of one", "Both.md:1:of two", "deep/Third.md:1:only here too")
+    )
+    tree = served.text("list_source")
+    assert [line for line in tree.split("\n") if line.startswith("== ")] == ["== one", "== two", "== three"]
+    assert served.text("list_source", path="deep").startswith("== three\ndeep/  (1 entry)")
+    assert "not in the vault" in served.error("list_source", path="nowhere")
+    answer = dispatch(served.session, "fetch_images", {"items": ["x.png", "y.png", "y.png", "z.png"]})
+    assert answer.text.startswith("delivered 2, refused 1")
+
+
 def test_a_changed_file_is_read_again(serve, saved, write):
     path, folder = saved
     served = serve(graph=path)

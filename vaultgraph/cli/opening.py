@@ -70,9 +70,12 @@ def open_session(options: ServeOptions) -> tuple[Session, tuple[str, ...]]:
     if mode == "graph":
         _check_graph(place)
     manifest, remarks = _manifest(mode, place, options)
+    others: list[VaultRoot] = []
     if root is None or (mode == "files" and manifest.source_roots):
         root, more = _file_root(options, manifest, place)
         remarks += more
+        if options.source_root is None:
+            others = [VaultRoot.open(path) for path in dict.fromkeys(manifest.source_roots[1:])]
     if manifest.env_file:
         for name, value in read_env(manifest.env_file).items():
             os.environ.setdefault(name, value)
@@ -85,6 +88,7 @@ def open_session(options: ServeOptions) -> tuple[Session, tuple[str, ...]]:
         manifest=manifest,
         takes_vault_guidance=options.takes_guidance,
         follows_edits=mode != "vault" or options.watch != "off",
+        more_roots=others,
     )
     if manifest.skills:
         from vaultgraph.serve.guidance import load_own_skills  # noqa: PLC0415 -- loads the YAML reader

@@ -39,23 +39,24 @@ class _Tray:
 
     def __init__(self, call: Call) -> None:
         self._session = call.session
-        self._root = call.session.folder()
+        self._roots = call.session.folders()
         self._caps = call.session.manifest.images
         self._most_bytes = min(call.arguments.get("max_bytes", self._caps.most_bytes), self._caps.most_bytes)
         self._most_edge: int | None = call.arguments.get("max_edge")
         self._images: dict[str, ImageData] = {}
         self._refused: list[str] = []
-        self._names: dict[str, list[str]] | None = None
+        self._names: dict[VaultRoot, dict[str, list[str]]] = {}
 
     def add(self, item: str) -> None:
         """Deliver ``item``, or note why not."""
         try:
-            path = self._path(item)
-            if path in self._images:
+            root, path = self._place(item)
+            key = f"{root.path}\0{path}"
+            if key in self._images:
                 return
             if len(self._images) == self._caps.most_images:
                 raise ImageError(f"{path}: at most {self._caps.most_images} images a call; ask for it in another one.")
-            image = load_image(self._root, path, most_bytes=self._most_bytes, most_edge=self._most_edge)
+            image = load_image(root, path, most_bytes=self._most_bytes, most_edge=self._most_edge)
             if sum(map(_size, self._images.values())) + image.size_bytes > self._caps.most_total_bytes:
                 raise ImageError(
                     f"{path}: with its {image.size_bytes:,} bytes the reply would be over the cap of "
@@ -64,7 +65,7 @@ class _Tray:
         except VaultgraphError as error:
             self._refused.append(in_callers_words(self._session, error.message))
         else:
-            self._images[path] = image
+            self._images[key] = image
 
     def answer(self) -> Answer:
         """Image blocks, then the text; an error where nothing is delivered."""
@@ -79,42 +80,51 @@ class _Tray:
         blocks = [ImagePart(image.data, image.mime) for image in self._images.values()]
         return Answer((*blocks, TextPart("\n".join(lines))))
 
-    def _path(self, item: str) -> str:
+    def _place(self, item: str) -> tuple[VaultRoot, str]:
+        """The folder of ``item``, the first that has it, and its real path there."""
+        for root in self._roots[:-1]:
+            try:
+                return root, self._path(root, item)
+            except MissingFileError:
+                continue
+        return self._roots[-1], self._path(self._roots[-1], item)
+
+    def _path(self, root: VaultRoot, item: str) -> str:
         """The real path of ``item``: as it stands, or of the one file whose path ends so."""
         try:
-            return askable(self._root.stat(item).path)
+            return askable(root.stat(item).path)
         except FileError as missing:
             if is_address(item):
                 raise ImageError(f"{short(item)}: is a web address; only files of the vault are delivered.") from None
             if not isinstance(missing, MissingFileError):
                 raise
-            if self._names is None:
-                self._names = _paths_by_name(self._root)
-            name = fold(self._root.check(written(item).name))
+            if root not in self._names:
+                self._names[root] = _paths_by_name(root)
+            name = fold(root.check(written(item).name))
             found = [
                 path
-                for path in self._names.get(name.rsplit("/", 1)[-1], [])
+                for path in self._names[root].get(name.rsplit("/", 1)[-1], [])
                 if fold(path) == name or fold(path).endswith(f"/{name}")
             ]
             if len(found) == 1:
                 return askable(found[0])
             if not found:
-                raise self._with_nearest(missing, name) from None
+                raise _with_nearest(missing, name, self._names[root]) from None
         listed = ", ".join(found[:CANDIDATES_SHOWN]) + (" …" if len(found) > CANDIDATES_SHOWN else "")
         raise ImageError(f"{item}: {len(found)} files are called so; ask for one by its path: {listed}.")
 
-    def _with_nearest(self, missing: MissingFileError, name: str) -> MissingFileError:
-        """The error with the paths of files whose names are like ``name`` too."""
-        names = self._names or {}
-        by_stem = {key.rsplit(".", 1)[0]: paths for key, paths in names.items()}
-        known = {**by_stem, **names}
-        close = difflib.get_close_matches(name.rsplit("/", 1)[-1], list(known), n=NEAREST, cutoff=0.7)
-        found = [path for key in close for path in known[key]]
-        nearest = list(dict.fromkeys([*missing.data["nearest"], *found]))[:NEAREST]
-        if not nearest:
-            return missing
-        place = missing.message.split(": not in the vault", 1)[0]
-        return MissingFileError(f"{place}: not in the vault. Did you mean {' or '.join(nearest)}?")
+
+def _with_nearest(missing: MissingFileError, name: str, names: dict[str, list[str]]) -> MissingFileError:
+    """The error with the paths of files whose names are like ``name`` too."""
+    by_stem = {key.rsplit(".", 1)[0]: paths for key, paths in names.items()}
+    known = {**by_stem, **names}
+    close = difflib.get_close_matches(name.rsplit("/", 1)[-1], list(known), n=NEAREST, cutoff=0.7)
+    found = [path for key in close for path in known[key]]
+    nearest = list(dict.fromkeys([*missing.data["nearest"], *found]))[:NEAREST]
+    if not nearest:
+        return missing
+    place = missing.message.split(": not in the vault", 1)[0]
+    return MissingFileError(f"{place}: not in the vault. Did you mean {' or '.join(nearest)}?")
 
 
 def _paths_by_name(root: VaultRoot) -> dict[str, list[str]]:

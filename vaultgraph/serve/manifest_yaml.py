@@ -156,9 +156,7 @@ def _roots(reading: Reading, stated: dict[str, Entry]) -> tuple[Path, ...]:
     if found and reading.mode == "vault":
         reading.remark(entries[0], "has no effect with --vault: the folder of notes is what file tools read")
         return ()
-    for entry in entries[1:]:
-        reading.remark(entry, "has no effect: file tools read one folder, the first")
-    return found[:1]
+    return found
 
 
 def _env_file(reading: Reading, entry: Entry | None) -> Path | None:

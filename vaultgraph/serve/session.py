@@ -68,6 +68,7 @@ class Session:
         manifest: Manifest | None = None,
         takes_vault_guidance: bool = True,
         follows_edits: bool = True,
+        more_roots: Sequence[VaultRoot] = (),
     ) -> None:
         self.root = root
         self.name = name
@@ -80,6 +81,7 @@ class Session:
         self.coded: Any = None  # the newest graph with values as the manifest writes them, kept by value_codecs
         self.takes_vault_guidance = takes_vault_guidance
         self.follows_edits = follows_edits
+        self.more_roots = tuple(more_roots)
         self.results = ResultStore()
         self.csv_files: CsvFiles | None = None  # where long CSV answers go, if the manifest says so
         self._opener = opener
@@ -154,6 +156,14 @@ class Session:
             ) from error
         return self.root
 
+    def folders(self) -> tuple[VaultRoot, ...]:
+        """All folders of file operations, the first one first; several only beside a saved graph.
+
+        Raises:
+            FileError: the first one is gone.
+        """
+        return self.folder(), *self.more_roots
+
     def is_built(self) -> bool:
         """Whether graph operations answer without waiting."""
         return self.mode != "files" and self._settled.is_set() and self._error is None
@@ -202,7 +212,8 @@ class Session:
             return False
         if self._vault is not None:
             self._vault.close()
-        self.root.close()
+        for root in (self.root, *self.more_roots):
+            root.close()
         return True
 
     def _build(self) -> None:

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from vaultgraph.cypher.budget import budget_for
+from vaultgraph.cypher.budget import Budget, budget_for
+from vaultgraph.errors import MissingFileError
 from vaultgraph.files import grep as line_search
 from vaultgraph.files.listing import MOST_DEPTH, Entry, Listing, list_tree
 from vaultgraph.files.lookup import paths_called
@@ -17,7 +18,7 @@ from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.serve.answers import Answer, text_answer
 from vaultgraph.serve.cells import counted, one_line
 from vaultgraph.serve.hidden import hidden_characters
-from vaultgraph.serve.lookup import find_file, find_folder
+from vaultgraph.serve.lookup import Written, file_called, find_file, find_folder
 from vaultgraph.serve.payload import ENVELOPE_BYTES, TextPages, fitting, reply_bytes, wire_bytes
 from vaultgraph.serve.session import Call, Session
 from vaultgraph.serve.tool_names import in_callers_words, offered_name
@@ -33,7 +34,7 @@ ENTRIES: Final = 2000
 
 def read_source(call: Call) -> Answer:
     """A text file, whole or in part; a long one as outline and first part."""
-    root, path, meant = find_file(call.session, call.arguments["file_path"])
+    root, path, meant = _found(call.session, call.arguments["file_path"])
     arguments = dict(call.arguments)
     if meant.heading:
         arguments.setdefault("heading", meant.heading)
@@ -58,10 +59,18 @@ def read_source(call: Call) -> Answer:
 
 def grep(call: Call) -> Answer:
     """Lines of the vault's text files that match a pattern."""
-    arguments = call.arguments
     budget = budget_for(GREP_DEADLINE_MS, call.cancelled)
+    roots = call.session.folders()
+    parts = [_grep_text(call, root, budget) for root in roots]
+    text = "\n".join(parts if len(roots) == 1 else map(_below_heading, roots, parts))
+    return call.session.results.answer(TextPages(text), reply_bytes(call.arguments))
+
+
+def _grep_text(call: Call, root: VaultRoot, budget: Budget) -> str:
+    """What was found in one folder."""
+    arguments = call.arguments
     found = line_search.grep(
-        call.session.folder(),
+        root,
         arguments["pattern"],
         glob=arguments.get("glob"),
         context=arguments.get("context", 0),
@@ -72,27 +81,59 @@ def grep(call: Call) -> Answer:
     has_context = arguments.get("context", 0) > 0
     lines = [*_grep_lines(found, has_context=has_context), *_grep_summary(found)]
     if "glob" in arguments and not found.files_searched:
-        lines = [_no_file_searched(call.session, found, arguments["glob"]), *lines[1:]]
-    text = "\n".join(lines)
-    return call.session.results.answer(TextPages(text), reply_bytes(arguments))
+        lines = [_no_file_searched(call.session, root, found, arguments["glob"]), *lines[1:]]
+    return "\n".join(lines)
 
 
 def list_source(call: Call) -> Answer:
     """The tree of a folder, two spaces a level."""
+    roots = call.session.folders()
+    parts: list[str] = []
+    for place, root in enumerate(roots, 1):
+        try:
+            parts.append(_below_heading(root, _tree_text(call, root)) if len(roots) > 1 else _tree_text(call, root))
+        except MissingFileError:
+            if place == len(roots) and not parts:
+                raise
+    return call.session.results.answer(TextPages("\n".join(parts)), reply_bytes(call.arguments))
+
+
+def _tree_text(call: Call, root: VaultRoot) -> str:
     arguments = call.arguments
-    root = call.session.folder()
     glob = arguments.get("glob")
     is_filtered = glob is not None
     depth = arguments.get("depth", MOST_DEPTH if is_filtered else 1)
     path = find_folder(root, arguments.get("path", "."))
     listing = list_tree(root, path, depth, glob, arguments.get("dirs_only", False), ENTRIES)
     if is_filtered and not listing.total:
-        return text_answer(_nothing_matched(listing, arguments))
+        return _nothing_matched(listing, arguments)
     lines = [f"{one_line(listing.path) or '.'}/  ({counted(listing.total, 'entry', 'entries')})"]
     lines += [_entry_line(entry, listing.path, whole_path=is_filtered) for entry in listing.entries]
     if listing.is_cut:
         lines.append(f"{listing.total - len(listing.entries):,} more not shown: narrow with path, glob or depth")
-    return call.session.results.answer(TextPages("\n".join(lines)), reply_bytes(arguments))
+    return "\n".join(lines)
+
+
+def _found(session: Session, text: str) -> tuple[VaultRoot, str, Written]:
+    """The file that ``text`` means: in the first folder that has one.
+
+    Raises:
+        VaultgraphError: as `find_file` says of the first folder.
+    """
+    try:
+        return find_file(session, text)
+    except MissingFileError:
+        for root in session.more_roots:
+            try:
+                return root, *file_called(root, lambda: None, text)
+            except MissingFileError:
+                continue
+        raise
+
+
+def _below_heading(root: VaultRoot, text: str) -> str:
+    """``text`` about one of several folders."""
+    return f"== {one_line(root.name)}\n{text}"
 
 
 def _part(root: VaultRoot, path: str, arguments: Mapping[str, Any], **changes: Any) -> TextPart:
@@ -198,11 +239,11 @@ def _grep_summary(found: line_search.GrepResult) -> Iterator[str]:
         yield f"not searched: {_listed(skipped)}"
 
 
-def _no_file_searched(session: Session, found: line_search.GrepResult, glob: str) -> str:
+def _no_file_searched(session: Session, root: VaultRoot, found: line_search.GrepResult, glob: str) -> str:
     """Why a search with a glob looked into no file, and the glob that would."""
     if found.skipped:
         return f"no text to search: the glob {glob!r} matches {counted(len(found.skipped), 'file')}, none of them text"
-    folders = paths_called(session.folder(), glob.strip("/"), folders=True)
+    folders = paths_called(root, glob.strip("/"), folders=True)
     if folders:
         return f"the glob {glob!r} matches no file: {one_line(folders[0])} is a folder; try glob={_below(folders[0])}"
     advice = in_callers_words(session, "below a folder of the vault; list_source shows what there is")
