@@ -537,6 +537,14 @@ def test_every_test_that_the_threat_model_names_exists():
     assert named <= there
 
 
+def test_every_module_that_the_threat_model_names_exists():
+    root = Path(__file__).parents[2]
+    claims = [line.split("|") for line in (root / "docs/security.md").read_text().split("\n") if line.startswith("| ")]
+    modules = [name for cells in claims[1:] for name in re.findall(r"`([a-z_]+(?:/[a-z_]+)?)`", cells[2])]
+    assert len(modules) > 30
+    assert [name for name in modules if not (root / f"vaultgraph/{name}.py").exists()] == []
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_client_that_asks_is_told_how_the_first_build_goes_on_over_http(sample, mode):
     gate, seen = threading.Event(), []
