@@ -92,9 +92,9 @@ def front_of(data: bytes) -> tuple[str, int, int]:
     """
     if not data.startswith(b"---"):
         return "", 0, 0
-    end = data.find(b"\n---\n", 3)
-    # Nearly every note has it this way; whatever else may close the frontmatter earlier goes the long way.
-    if end >= 0 and data[3] == _LF and data.find(b"\n---", 3) == end and b"\r" not in data[:end]:
+    end = data.find(b"\n---", 3)
+    # Nearly every note has it this way; whatever else may close the frontmatter goes the long way.
+    if end >= 0 and data[3] == _LF and data[end + 4 : end + 5] == b"\n" and data.find(b"\r", 0, end) < 0:
         source = data[4 : end + 1].decode()
         return source, end + 5, source.count("\n") + 2
     text = data.decode()

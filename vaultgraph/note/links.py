@@ -6,9 +6,9 @@ schemes than http(s) and links to folders are dropped.
 
 import html
 import re
-from binascii import unhexlify
 from collections.abc import Callable
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 import polars as pl
 
@@ -17,7 +17,6 @@ from vaultgraph.note.patterns import PUNCTUATION, RELATIONSHIP_TYPE, SCHEME, SIZ
 from vaultgraph.note.records import LINKS, LinkSyntax
 
 _ESCAPES: Final = re.compile(rf"\\({PUNCTUATION})")
-_PERCENTS: Final = re.compile(rb"(?:%[0-9A-Fa-f]{2})+")
 _WEB: Final = r"^(?i:https?)://"
 _LOOSE_END: Final = r"[?!.,:;*_~')]$"
 _LINK_COLUMNS: Final = tuple(name for name in LINKS if name != "note")
@@ -113,18 +112,16 @@ def _sized(rows: pl.DataFrame) -> pl.DataFrame:
     """Takes the size out of the display text of embeds; an empty display text is none."""
     display = rows["display"]
     embeds = (rows["is_embed"] & display.is_not_null()).arg_true()
-    groups = display.gather(embeds).str.extract_groups(SIZE).struct.unnest()
-    sized = embeds.filter(groups["2"].is_not_null())
-    groups = groups.filter(groups["2"].is_not_null())
-    numbers = pl.Series([None], dtype=pl.Int32).new_from_index(0, rows.height)
-    if len(sized):
+    width = height = pl.Series([None], dtype=pl.Int32).new_from_index(0, rows.height)
+    if len(embeds):
+        groups = display.gather(embeds).str.extract_groups(SIZE).struct.unnest()
+        is_sized = groups["2"].is_not_null()
+        sized, groups = embeds.filter(is_sized), groups.filter(is_sized)
         display = display.scatter(sized, groups["1"])
-    display = display.str.strip_chars()
-    return rows.with_columns(
-        display.set(display == "", None),
-        width=numbers.scatter(sized, groups["2"].cast(pl.Int32)),
-        height=numbers.clone().scatter(sized, groups["3"].cast(pl.Int32)),
-    )
+        width = width.clone().scatter(sized, groups["2"].cast(pl.Int32))
+        height = height.clone().scatter(sized, groups["3"].cast(pl.Int32))
+    shown = pl.col("display").str.strip_chars()
+    return rows.with_columns(display, width=width, height=height).with_columns(pl.when(shown != "").then(shown))
 
 
 def _unescaped(texts: pl.Series) -> pl.Series:
@@ -141,13 +138,9 @@ def _decoded(texts: pl.Series) -> pl.Series:
 
 def _percent_decoded(text: str) -> str:
     try:
-        return _PERCENTS.sub(_bytes_of, text.encode()).decode()
+        return unquote_to_bytes(text).decode()
     except UnicodeDecodeError:
         return text
-
-
-def _bytes_of(found: re.Match[bytes]) -> bytes:
-    return unhexlify(found[0].replace(b"%", b""))
 
 
 def _without_loose_end(address: str) -> str:

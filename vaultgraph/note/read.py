@@ -208,6 +208,8 @@ _NOTHING: Final = pl.lit(None, dtype=pl.String)
 
 def _shaped(frame: pl.DataFrame, table: str, by: list[str] | None = None) -> pl.DataFrame:
     schema = SCHEMAS[table]
+    if not frame.height:
+        return schema.to_frame()
     chosen = frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
     return chosen if by is None else chosen.sort(by, maintain_order=True)
 

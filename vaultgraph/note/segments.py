@@ -166,6 +166,8 @@ def _exact(exact: Sequence[Exact], readable: BoolArray) -> tuple[pl.DataFrame, p
 
 def _blocks(lines: Lines, readable: BoolArray) -> pl.DataFrame:
     carets = np.flatnonzero(lines.text.str.contains("^", literal=True).to_numpy() & readable)
+    if not len(carets):
+        return pl.DataFrame(schema={"row": pl.Int64, "body": pl.Int64, "id": pl.String})
     frame = pl.DataFrame(
         {"row": carets, "body": lines.body[carets], "id": lines.text.gather(carets).str.extract(_BLOCK_ID)}
     )

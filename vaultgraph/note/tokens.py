@@ -119,6 +119,8 @@ def _wikilinks(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def _links_and_addresses(found: pl.DataFrame) -> list[pl.DataFrame]:
+    if not found.height:
+        return []
     raw = pl.col("raw")
     bracketed = found["raw"].str.contains(r"\A!?\[(?:[^\[]|\z)")
     parts = found.filter(bracketed)

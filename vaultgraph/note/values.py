@@ -77,7 +77,10 @@ class Values:
         dates = [text for text in new if len(text) == 10 and text[4] == "-" == text[7]]
         if dates:
             self._add_dates(dates)
-        return list(map(self.plain_code, texts))
+        # row loop: distinct values of other kinds
+        for text in new:
+            self.plain_code(text)
+        return list(map(self._plain.__getitem__, texts))
 
     def text_codes(self, texts: Sequence[str]) -> list[int]:
         """The codes of texts."""
