@@ -19,8 +19,7 @@ from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.store import load, save
 from vaultgraph.note.records import RecordTable
-from vaultgraph.profile.vault_yaml import load_profile
-from vaultgraph.vault.refresh import State
+from vaultgraph.vault.refresh import State, profile_of
 from vaultgraph.vault.stamp_file import load_stamps, lock_path, stamp_path
 
 CacheChoice = Literal["default"] | str | os.PathLike[str] | None
@@ -85,7 +84,7 @@ def load_cache(cache: CacheFile, root: VaultRoot) -> tuple[State | None, CacheFi
     trusted = load_stamps(stamp_path(root.path), stored.records)
     texts = stored.configuration
     try:
-        reading = load_profile({path: text.encode() for path, text in texts.items()}.get).reading
+        reading = profile_of({path: text.encode() for path, text in texts.items()}).reading
     except ProfileError as error:
         return None, replace(cache, remark=f"rebuilt: {cache.path}: damaged ({error.message})")
     return State(stored.records, None, trusted, built, stored.inputs_hash, reading, texts), cache

@@ -24,7 +24,6 @@ from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.store import with_mtimes
 from vaultgraph.note.records import RecordTable, concat_records, content_hash, merge_records, without_paths
 from vaultgraph.profile.settings import Profile, Reading
-from vaultgraph.profile.vault_yaml import load_profile
 from vaultgraph.vault.guidance_files import Guided, read_guided
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
@@ -95,8 +94,20 @@ def read_profile(root: VaultRoot) -> tuple[Profile, dict[str, str], list[Problem
             raise ProfileError(error.message, {"file": path, "line": None, "key": None}) from error
     if any(data is None for data in contents.values()):
         outside += _misplaced(root, [path for path, data in contents.items() if data is None])
-    profile = load_profile(contents.get)
-    return profile, {path: data.decode() for path, data in contents.items() if data is not None}, outside
+    return profile_of(contents), {path: data.decode() for path, data in contents.items() if data is not None}, outside
+
+
+def profile_of(contents: Mapping[str, bytes | None]) -> Profile:
+    """The profile that configuration files by path make; None for a file that is not there.
+
+    Raises:
+        ProfileError: a file is refused.
+    """
+    if all(data is None for data in contents.values()):
+        return Profile()
+    from vaultgraph.profile.vault_yaml import load_profile  # noqa: PLC0415 -- few vaults need a YAML reader
+
+    return load_profile(contents.get)
 
 
 def _misplaced(root: VaultRoot, missing: list[str]) -> list[Problem]:
