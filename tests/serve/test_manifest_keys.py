@@ -393,3 +393,10 @@ def test_a_right_extension_is_taken_and_a_wrong_shape_of_it_refused(read, refuse
 )
 def test_a_key_without_effect_in_this_mode_is_a_remark(read, text, mode, key):
     assert any(f"`{key}` has" in remark and "no effect" in remark for remark in read(text, mode).remarks)
+
+
+def test_allowed_tools_are_named_as_clients_see_them(read, refused):
+    renamed = "tools: [{bundled: list_recipe_queries, rename: menu}, {bundled: run_recipe_query, rename: cook}]\n"
+    assert read(f"{renamed}{RECIPES}  tools_allow: [menu, cook]\n").tools_allow == ("menu", "cook")
+    message = refused(f"{renamed}{RECIPES}  tools_allow: [menu, run_recipe_query]\n")
+    assert "leaves out `cook`, which a manifest with `cypher_recipes` must allow" in message

@@ -73,7 +73,7 @@ def read_extensions(reading: Reading, entry: Entry) -> dict[str, Any]:
     if "cypher_recipes" in stated:
         found["recipes"] = _recipes(stated["cypher_recipes"])
     if "tools_allow" in stated:
-        found["tools_allow"] = _allowed(stated["tools_allow"], has_recipes=bool(found.get("recipes")))
+        found["tools_allow"] = _allowed(reading, stated["tools_allow"], has_recipes=bool(found.get("recipes")))
     if "fetch_images" in stated:
         found["images"] = _caps(stated["fetch_images"])
     if "csv_http_server" in stated:
@@ -97,12 +97,12 @@ def _check_idle(name: str, entry: Entry) -> None:
         entry.mapping()
 
 
-def _allowed(entry: Entry, *, has_recipes: bool) -> tuple[str, ...]:
+def _allowed(reading: Reading, entry: Entry, *, has_recipes: bool) -> tuple[str, ...]:
     names = entry.names()
     if entry.is_mapping:
         entry.refuse("must be a list of tools.")
-    for name in RECIPE_TOOLS if has_recipes else ():
-        if name not in names:
+    for tool in RECIPE_TOOLS if has_recipes else ():
+        if (name := reading.renamed.get(tool, tool)) not in names:
             entry.refuse(f"leaves out `{name}`, which a manifest with `cypher_recipes` must allow.")
     return names
 

@@ -12,13 +12,17 @@ from vaultgraph.serve.manifest import Mode
 
 @dataclass(slots=True)
 class Reading:
-    """One manifest being read: where relative paths start, whether it was named, what is served, and remarks."""
+    """One manifest being read: where relative paths start, whether it was named, what is served, and remarks.
+
+    ``renamed``: the new names of built-in tools.
+    """
 
     folder: Path
     is_named: bool
     mode: Mode
     remarks: list[str] = field(default_factory=list[str])
     is_embedder_allowed: bool = False
+    renamed: dict[str, str] = field(default_factory=dict[str, str])
 
     def remark(self, entry: Entry, words: str) -> None:
         """Note that what is written at ``entry`` is without effect, or the like."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 from vaultgraph.errors import MissingFileError, SettingsError
 from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.profile.yaml_tree import MOST_BYTES, Entry, read_tree
-from vaultgraph.serve.manifest import Manifest, Mode
+from vaultgraph.serve.manifest import BundledTool, Manifest, Mode
 from vaultgraph.serve.manifest_reading import Reading
 
 VAULT_MANIFEST: Final = "workspace_mcp.yaml"
@@ -83,6 +83,7 @@ def read_manifest(path: Path, shown: str, data: bytes, mode: Mode, *, is_named: 
     if prefix and mode == "files":
         reading.remark(prefix, "has no effect without a graph")
     tools = read_tools(reading, stated["tools"]) if "tools" in stated else ()
+    reading.renamed = {tool.bundled: tool.rename for tool in tools if isinstance(tool, BundledTool) and tool.rename}
     extended: dict[str, Any] = read_extensions(reading, stated["extensions"]) if "extensions" in stated else {}
     return Manifest(
         path=path,
