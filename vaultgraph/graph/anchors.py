@@ -6,10 +6,14 @@ punctuation and spaces, so that a heading's text and its web slug are the same.
 
 from typing import Final
 
+import numpy as np
 import polars as pl
 
+from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import fold
+from vaultgraph.graph.texts import Texts
 
+_MOST_KEYS: Final = 2**31
 _DROPPED: Final = r"[\s\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e]+"
 
 
@@ -19,25 +23,55 @@ def missing_anchors(links: pl.DataFrame, headings: pl.DataFrame, blocks: pl.Data
     ``headings``: (file, text) and ``blocks``: (file, id), for the notes of the graph. Of ``A#B`` each part must be a
     heading of the target; ``^id`` must be a block.
     """
-    asked = links.filter(pl.col("anchor").fill_null("") != "").select("target", "anchor").unique()
-    if not asked.height:
+    anchors = Texts()
+    anchors.numbers(pl.Series([""]))
+    anchor = anchors.numbers(links["anchor"])
+    rows = np.flatnonzero(anchor > 0)  # neither null nor empty
+    if not len(rows):
         return links.clear()
-    parts = asked.with_columns(part=pl.col("anchor").str.split("#")).explode("part").filter(pl.col("part") != "")
-    parts = parts.with_columns(is_block=pl.col("part").str.strip_chars_start().str.starts_with("^"))
-    reached = asked["target"].unique().implode()
-    headings, blocks = headings.filter(pl.col("file").is_in(reached)), blocks.filter(pl.col("file").is_in(reached))
-    present = pl.concat(
-        [
-            headings.select(target="file", is_block=pl.lit(False), key=heading_keys(headings["text"])),
-            blocks.select(target="file", is_block=pl.lit(True), key=fold(blocks["id"])),
-        ]
-    ).unique()
-    block_key = fold(parts["part"].str.strip_chars().str.strip_chars_start("^"))
-    key = pl.when("is_block").then(block_key).otherwise(heading_keys(parts["part"]))
-    lacking = parts.with_columns(key=key).join(present, on=["target", "is_block", "key"], how="anti")
-    return links.join(
-        lacking.select("target", "anchor").unique(), on=["target", "anchor"], how="semi", maintain_order="left"
-    )
+    count = len(anchors)
+    target = links["target"].to_numpy()[rows]
+    pairs, place = np.unique(target * count + anchor[rows], return_inverse=True)
+    keys = Texts()
+    of_anchor, part = _parts(anchors.distinct, keys)
+    known = np.unique(np.concatenate(_present(np.unique(target), headings, blocks, keys)))
+    # Every part of the anchor of each pair of target and anchor.
+    firsts = np.searchsorted(of_anchor, np.arange(count + 1))
+    counts = np.diff(firsts)[pairs % count]
+    pair = np.repeat(np.arange(len(pairs)), counts)
+    within = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
+    wanted = (pairs // count)[pair] * 2 * _MOST_KEYS + part[firsts[pairs % count][pair] + within]
+    is_lacking = np.zeros(len(pairs), dtype=np.bool_)
+    is_lacking[pair[~np.isin(wanted, known)]] = True
+    return links[rows[is_lacking[place]]]
+
+
+def _parts(anchors: pl.Series, keys: Texts) -> tuple[Ids, Ids]:
+    """The parts of each anchor, in order: its row, and what is looked for, as ``_present`` gives it."""
+    parts = pl.DataFrame({"at": pl.Series(np.arange(len(anchors))), "part": anchors.str.split("#")}).explode("part")
+    parts = parts.filter(pl.col("part") != "")
+    is_block = parts["part"].str.strip_chars_start().str.starts_with("^").to_numpy()
+    number = np.empty(parts.height, dtype=np.int64)
+    blocks, headings = np.flatnonzero(is_block), np.flatnonzero(~is_block)
+    names = parts["part"][blocks].str.strip_chars().str.strip_chars_start("^")
+    number[blocks] = _MOST_KEYS + keys.numbers(fold(names))
+    number[headings] = keys.numbers(heading_keys(parts["part"][headings]))
+    return parts["at"].to_numpy(), number
+
+
+def _present(targets: Ids, headings: pl.DataFrame, blocks: pl.DataFrame, keys: Texts) -> list[Ids]:
+    """What of ``keys`` the ``targets`` have, as numbers: of the file, whether it is a block, and of the key."""
+    count = len(keys)
+    found: list[Ids] = []
+    for frame, name, key_of, kind in ((headings, "text", heading_keys, 0), (blocks, "id", fold, _MOST_KEYS)):
+        file = frame["file"].to_numpy()
+        rows = np.flatnonzero(np.isin(file, targets))
+        texts = Texts()
+        at = texts.numbers(frame[name][rows])
+        key = keys.numbers(key_of(texts.distinct))[at] if len(rows) else at
+        is_asked = key < count
+        found.append(file[rows[is_asked]] * 2 * _MOST_KEYS + kind + key[is_asked])
+    return found
 
 
 def heading_keys(texts: pl.Series) -> pl.Series:

@@ -17,7 +17,7 @@ from vaultgraph.graph import problems as wording
 from vaultgraph.graph.anchors import missing_anchors
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.catalogue import Catalogue, catalogue_of
-from vaultgraph.graph.coerce import cell_text, coerced
+from vaultgraph.graph.coerce import cell_texts, coerced
 from vaultgraph.graph.columns import Column, Segment
 from vaultgraph.graph.defaults import with_defaults
 from vaultgraph.graph.derived import NOTHING, Notes, derived_of
@@ -31,8 +31,9 @@ from vaultgraph.graph.nodes import Numbering, built_in_segments, ids_of_notes, i
 from vaultgraph.graph.pieces import relations_of
 from vaultgraph.graph.properties import property_segments
 from vaultgraph.graph.relationships import relationship_tables
-from vaultgraph.graph.resolve import other_names
+from vaultgraph.graph.resolve import CALLED, other_names
 from vaultgraph.graph.shared import CHILD_OF, Shared, shared_nodes
+from vaultgraph.graph.texts import NONE, Texts, numbers_of, taken
 from vaultgraph.graph.unmet import unmet
 from vaultgraph.graph.unused_rules import unused_rules
 from vaultgraph.note.records import RecordTable, ValueKind
@@ -73,7 +74,7 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
     if profile.reading.structure:
         wrong.append(unused_rules(profile.reading.structure, derived.made))
     columns = [
-        property_segments(stated.with_columns(node=numbering.of_file.gather(stated["file"])), numbering.groups),
+        property_segments(with_nodes(stated, numbering), numbering.groups),
         built_in_segments(numbering, catalogue, about.ids, titles),
         _bodies(records.notes["body"], catalogue, numbering),
         text_segment(image_texts(links, titles, numbering.of_file, numbering.of_key)),
@@ -128,35 +129,46 @@ def by_file(values: pl.Series, catalogue: Catalogue) -> pl.Series:
 
 def _called(properties: pl.DataFrame, titles: pl.Series, catalogue: Catalogue, profile: Profile) -> pl.DataFrame:
     """Aliases, titles and slugs links may use; none where the profile resolves as Obsidian does."""
-    is_alias = (pl.col("key") == "aliases") & (pl.col("kind") < ValueKind.EMPTY_LIST)
-    aliases = properties.filter(is_alias).select("file", name=cell_text().str.strip_chars())
-    called = other_names(catalogue, aliases, titles.head(catalogue.note_count))
-    return called if profile.resolution == "forgiving" else called.clear()
+    if profile.resolution != "forgiving":
+        return CALLED.to_frame()
+    is_alias = (properties["key"] == "aliases") & (properties["kind"] < ValueKind.EMPTY_LIST)
+    aliases = properties.filter(is_alias)
+    names = cell_texts(aliases).str.strip_chars() if aliases.height else aliases["text"]
+    named = pl.DataFrame([aliases["file"], names.alias("name")])
+    return other_names(catalogue, named, titles.head(catalogue.note_count))
 
 
 def _ids(properties: pl.DataFrame, catalogue: Catalogue) -> pl.Series:
-    stated = properties.filter((pl.col("key") == "id") & (pl.col("ordinal") < 0)).select("file", text=cell_text())
-    return ids_of_notes(catalogue, stated)
+    stated = properties.filter((properties["key"] == "id") & (properties["ordinal"] < 0))
+    return ids_of_notes(catalogue, pl.DataFrame([stated["file"], cell_texts(stated)]))
 
 
 def stated_properties(
     properties: pl.DataFrame, labels: pl.Series, paths: pl.Series, profile: Profile
 ) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
     """Frontmatter as long rows, converted and under the keys it has in the graph; and the problems of making them."""
-    stated = properties.filter(~pl.col("key").is_in(ANSWERED))
-    rows, refused = coerced(stated, labels, profile)
-    found = [wording.refused_types(refused, paths)]
-    is_shadowed = rows["key"].is_in(BUILT_IN)
-    if is_shadowed.any():
+    keys = Texts()
+    keys.numbers(pl.Series([*BUILT_IN, *ANSWERED]))
+    key = keys.numbers(properties["key"])
+    is_stated = (key < len(BUILT_IN)) | (key >= len(BUILT_IN) + len(ANSWERED))
+    rows, refused = coerced(properties.filter(pl.Series(is_stated)), labels, profile)
+    found = [wording.refused_types(refused, paths)] if refused.height else []
+    if (key < len(BUILT_IN)).any():
+        is_shadowed = rows["key"].is_in(BUILT_IN)
         hidden = rows.filter(is_shadowed).unique(["file", "key"], keep="first", maintain_order=True)
         found.append(wording.shadowed_keys(hidden, paths))
         rows = rows.with_columns(key=pl.when(is_shadowed).then(pl.format("frontmatter.{}", "key")).otherwise("key"))
     return rows, found
 
 
+def with_nodes(stated: pl.DataFrame, numbering: Numbering) -> pl.DataFrame:
+    """Property rows with ``node``, the id of the node of their ``file``."""
+    return stated.with_columns(taken(numbering.of_file, stated["file"].to_numpy()).alias("node"))
+
+
 def _bodies(bodies: pl.Series, catalogue: Catalogue, numbering: Numbering) -> dict[str, list[Segment]]:
     """``body`` over all notes, in node order."""
-    ordered = by_file(bodies, catalogue).gather(numbering.notes)
+    ordered = taken(by_file(bodies, catalogue), numbering.notes)
     return {"body": [Segment(0, ordered)]} if len(ordered) else {}
 
 
@@ -165,8 +177,9 @@ def text_segment(texts: pl.DataFrame) -> dict[str, list[Segment]]:
     if not texts.height:
         return {}
     first, last = int(texts["id"][0]), int(texts["id"][-1])
-    every = pl.DataFrame({"id": pl.int_range(first, last + 1, dtype=pl.Int64, eager=True)})
-    return {"text": [Segment(first, every.join(texts, on="id", how="left", maintain_order="left")["text"])]}
+    place = np.full(last + 1 - first, NONE, dtype=np.int64)
+    place[texts["id"].to_numpy() - first] = np.arange(texts.height)
+    return {"text": [Segment(first, taken(texts["text"], place))]}
 
 
 def merged_columns(families: Sequence[Mapping[str, list[Segment]]]) -> Mapping[str, Column]:
@@ -186,41 +199,43 @@ def _relationships(
 
 def _held(folders: Folders, numbering: Numbering, profile: Profile) -> pl.DataFrame:
     """CONTAINS from folders and to subfolders; the folder-note relationship between a folder note and its notes."""
-    keys = numbering.of_key.filter(pl.col("space") == "Folder").select("key", "id")
-    held = folders.held.join(
-        keys.rename({"key": "folder", "id": "bare"}), on="folder", how="left", maintain_order="left"
+    folders_from = numbering.of_key["id"].filter(numbering.of_key["space"] == "Folder")  # in the order of `bare`
+    node_of_file = np.append(numbers_of(numbering.of_file), NONE)
+    node_of_folder = np.append(folders_from.to_numpy(), NONE)
+    held = {name: numbers_of(folders.held[name]) for name in folders.held.columns}
+    owner, member = (
+        np.where(held[note] >= 0, node_of_file[held[note]], node_of_folder[held[folder]])
+        for note, folder in (("folder_note", "folder"), ("note", "subfolder"))
     )
-    held = held.join(
-        keys.rename({"key": "subfolder", "id": "below"}), on="subfolder", how="left", maintain_order="left"
-    )
-    is_child = pl.col("folder_note").is_not_null() & pl.col("note").is_not_null()
-    upward = is_child & (profile.folder_notes.direction == "child_to_parent")
-    rows = held.with_columns(
-        owner=pl.coalesce(numbering.of_file.gather(held["folder_note"]), "bare"),
-        member=pl.coalesce(numbering.of_file.gather(held["note"]), "below"),
-    )
-    return rows.select(
-        source=pl.when(upward).then("member").otherwise("owner"),
-        target=pl.when(upward).then("owner").otherwise("member"),
-        type=pl.when(is_child).then(pl.lit(profile.folder_notes.edge)).otherwise(pl.lit(CONTAINS)),
+    is_child = (held["folder_note"] >= 0) & (held["note"] >= 0)
+    is_upward = is_child if profile.folder_notes.direction == "child_to_parent" else np.zeros_like(is_child)
+    return pl.DataFrame(
+        [
+            pl.Series("source", np.where(is_upward, member, owner)),
+            pl.Series("target", np.where(is_upward, owner, member)),
+            taken(pl.Series([CONTAINS, profile.folder_notes.edge]), is_child.astype(np.int64)).alias("type"),
+        ]
     )
 
 
 def shared_relationships(shared: Shared, numbering: Numbering) -> list[pl.DataFrame]:
     """Mentions of shared nodes, and the nesting of tags."""
-    keys = numbering.of_key.select("space", "key", "id")
-    spaced = shared.mentions.with_columns(space=pl.format("shared/{}", "label"))
-    mentions = spaced.join(keys, on=["space", "key"], how="left", maintain_order="left")
-    nested = shared.nested.with_columns(space=pl.format("shared/{}", "label"))
-    nested = nested.join(keys.rename({"id": "source"}), on=["space", "key"], how="left")
-    nested = nested.join(keys.rename({"id": "target", "key": "parent"}), on=["space", "parent"], how="left")
+    mentions, nested = shared.mentions, shared.nested
+    labels, keys = Texts(), Texts()
+    spaces = numbering.of_key.filter(numbering.of_key["space"].str.starts_with("shared/"))
+    label = labels.numbers(spaces["space"].str.strip_prefix("shared/"))
+    key = keys.numbers(spaces["key"])
+    nodes = np.full((len(labels), len(keys)), NONE, dtype=np.int64)
+    nodes[label, key] = spaces["id"].to_numpy()
+
+    def ids(rows: pl.DataFrame, name: str = "key") -> pl.Series:
+        return pl.Series(nodes[labels.numbers(rows["label"]), keys.numbers(rows[name])])
+
+    sources = taken(numbering.of_file, mentions["file"].to_numpy())
+    lines = mentions["line"].cast(pl.Int64)
+    ends = [sources.alias("source"), ids(mentions).alias("target")]
+    named = pl.Series("type", [CHILD_OF]).new_from_index(0, nested.height)
     return [
-        mentions.select(
-            source=numbering.of_file.gather(mentions["file"]),
-            target="id",
-            type="type",
-            line=pl.col("line").cast(pl.Int64),
-            property="property",
-        ),
-        nested.select("source", "target", type=pl.lit(CHILD_OF)),
+        pl.DataFrame([*ends, mentions["type"], lines, mentions["property"]]),
+        pl.DataFrame([ids(nested).alias("source"), ids(nested, "parent").alias("target"), named]),
     ]

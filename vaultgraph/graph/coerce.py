@@ -37,6 +37,13 @@ def cell_text() -> pl.Expr:
     )
 
 
+def cell_texts(cells: pl.DataFrame) -> pl.Series:
+    """The text of each scalar cell, named ``text``; ``cells``: kind, number, real, text."""
+    if (cells["kind"] == ValueKind.TEXT).all():
+        return cells["text"]
+    return cells.select(cell_text().alias("text"))["text"]
+
+
 def coerced(properties: pl.DataFrame, labels: pl.Series, profile: Profile) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rows with every declared conversion made, and the cells that refused: (file, line, label, key, type, text).
 

@@ -7,10 +7,13 @@ folder's place, so such a folder has no node of its own. Ends of relationships a
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from vaultgraph.graph.catalogue import Catalogue
+from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import fold, last_part, parent
+from vaultgraph.graph.texts import NONE, Texts, first_of, or_null, rows_of, taken
 
 CONTAINS: Final = "CONTAINS"
 
@@ -19,8 +22,9 @@ CONTAINS: Final = "CONTAINS"
 class Folders:
     """``bare``: path of every folder without a folder note, sorted.
 
-    ``held``: what lies directly in a folder, one row a member: (folder_note Int64 file row or null, folder String path
-    where there is no folder note, note Int64 file row or null, subfolder String path where the member is a folder).
+    ``held``: what lies directly in a folder, one row a member, all Int64: (folder_note file row, or null where there is
+    none and folder is the row in ``bare``; note file row, or null where the member is a folder, subfolder the row in
+    ``bare``).
     ``beaten``: path of each second folder note, with the path of the one that won.
     ``count``: folders with a folder note.
     """
@@ -33,68 +37,72 @@ class Folders:
 
 def folders_of(catalogue: Catalogue) -> Folders:
     """The folders above the notes of the catalogue and what they hold."""
-    notes = catalogue.notes.select("path", "folder", "name_key").with_row_index("file")
-    notes = notes.with_columns(pl.col("file").cast(pl.Int64))
-    owned = _with_folder_notes(_above(notes["folder"]), notes)
-    owners = owned.select(container="folder", owner="folder_note")
-    inside = notes.join(owned.select("folder", own="folder_note"), on="folder", how="left").with_columns(
-        # A folder note inside its folder belongs where the folder sits.
-        container=pl.when(pl.col("own") == pl.col("file")).then(parent(notes["folder"])).otherwise("folder")
-    )
-    bare = owned.filter(pl.col("folder_note").is_null())["folder"].sort()
-    members = pl.concat(
-        [
-            inside.select("container", note="file", subfolder=pl.lit(None, pl.String)),
-            pl.DataFrame(
-                {
-                    "container": parent(bare),
-                    "note": pl.Series([None], dtype=pl.Int64).extend_constant(None, len(bare)).tail(len(bare)),
-                    "subfolder": bare,
-                }
-            ),
-        ]
-    )
-    held = members.filter(pl.col("container") != "").join(owners, on="container", how="left")
+    paths, above = _above(catalogue)
+    is_folder = above >= 0
+    note_of, second = (np.where(is_folder, notes, NONE) for notes in _folder_notes(paths, catalogue))
+    bare = np.flatnonzero(is_folder & (note_of < 0))
+    bare = bare[paths[rows_of(bare)].arg_sort().to_numpy()]
+    number = np.full(len(paths), NONE, dtype=np.int64)
+    number[bare] = np.arange(len(bare))
+    notes = np.arange(catalogue.note_count)
+    # A folder note inside its folder belongs where the folder sits.
+    place = catalogue.folder_of[: catalogue.note_count]
+    container = np.concatenate([np.where(note_of[place] == notes, above[place], place), above[bare]])
+    note = np.concatenate([notes, np.full(len(bare), NONE)])
+    subfolder = np.concatenate([np.full(len(notes), NONE), np.arange(len(bare))])
+    is_held = (container >= 0) & is_folder[container]
+    owner = note_of[container[is_held]]
+    held = {
+        "folder_note": owner,
+        "folder": np.where(owner < 0, number[container[is_held]], NONE),
+        "note": note[is_held],
+        "subfolder": subfolder[is_held],
+    }
+    beaten = np.flatnonzero(second >= 0)
     return Folders(
-        bare=bare,
-        held=held.select(
-            folder_note="owner",
-            folder=pl.when(pl.col("owner").is_null()).then("container"),
-            note="note",
-            subfolder="subfolder",
+        bare=taken(paths, bare).alias("folder"),
+        held=pl.DataFrame([or_null(rows).alias(name) for name, rows in held.items()]),
+        beaten=pl.DataFrame(
+            {
+                "path": taken(catalogue.files["path"], second[beaten]),
+                "winner": taken(catalogue.files["path"], note_of[beaten]),
+            }
         ),
-        beaten=owned.filter("is_double").select("path", "winner"),
-        count=owned["folder_note"].drop_nulls().len(),
+        count=int((note_of >= 0).sum()),
     )
 
 
-def _above(folders: pl.Series) -> pl.Series:
-    """Every folder of ``folders`` and every folder above one, distinct, without the root."""
-    level = folders.unique()
-    found = [level]
+def _above(catalogue: Catalogue) -> tuple[pl.Series, Ids]:
+    """The catalogue's folders, as it numbers them, and every folder above one; and of each the number of the one above.
+
+    The root is above itself there, and has -1. So has a folder without notes in or below it.
+    """
+    texts = Texts()
+    texts.numbers(catalogue.folders)
+    used = np.zeros(len(catalogue.folders), dtype=np.bool_)
+    used[catalogue.folder_of[: catalogue.note_count]] = True
+    above = np.full(len(used), NONE, dtype=np.int64)
+    level = np.flatnonzero(used & (catalogue.folders != "").to_numpy())
     # row loop: one step for each level of depth
-    while (level != "").any():
-        level = parent(level).unique()
-        found.append(level)
-    every = pl.concat(found).unique()
-    return every.filter(every != "").alias("folder")
+    while len(level):
+        found = texts.numbers(parent(texts.distinct[rows_of(level)]))
+        above = np.append(above, np.full(len(texts) - len(above), NONE))
+        above[level] = found
+        parents = np.unique(found)
+        level = parents[(above[parents] < 0) & (texts.distinct[rows_of(parents)] != "").to_numpy()]
+    return texts.distinct, above
 
 
-def _with_folder_notes(folders: pl.Series, notes: pl.DataFrame) -> pl.DataFrame:
-    """(folder, folder_note, is_double, path, winner): the file row of the folder note, and the one it beat."""
-    named = notes.select("name_key", "file", "path").sort("path").unique("name_key", keep="first", maintain_order=True)
-    keys = fold(folders)
-    table = pl.DataFrame({"folder": folders, "beside_key": keys}).with_columns(
-        inside_key=pl.format("{}/{}", "beside_key", last_part(keys))
-    )
-    table = table.join(
-        named.rename({"file": "beside", "path": "winner"}), left_on="beside_key", right_on="name_key", how="left"
-    )
-    table = table.join(named.rename({"file": "inside"}), left_on="inside_key", right_on="name_key", how="left")
-    return table.select(
-        "folder",
-        folder_note=pl.coalesce("beside", "inside"),
-        is_double=pl.col("beside").is_not_null() & pl.col("inside").is_not_null(),
-        path="path",
-        winner="winner",
-    )
+def _folder_notes(paths: pl.Series, catalogue: Catalogue) -> tuple[Ids, Ids]:
+    """The file row of each folder's note, and of a second one, which lies inside; -1 for none."""
+    keys = fold(paths)
+    inside_keys = pl.DataFrame({"key": keys, "end": last_part(keys)}).select(pl.format("{}/{}", "key", "end"))
+    texts = Texts()
+    beside, inside = texts.numbers(keys), texts.numbers(inside_keys.to_series())
+    count = len(texts)
+    number = texts.numbers(catalogue.notes["name_key"])
+    rows = np.flatnonzero(number < count)
+    first = first_of(number[rows], rows, count)  # the first by path
+    file = np.append(rows, NONE)[first]
+    beside, inside = file[beside], file[inside]
+    return np.where(beside >= 0, beside, inside), np.where(beside >= 0, inside, NONE)

@@ -31,6 +31,14 @@ _CARRIED: Final = (
 _TYPES: Final = ("LINKS_TO", "LINKS_OUT", "HAS_IMAGE", "HAS_ATTACHMENT", "EMBEDS")
 _VIA: Final = ("alias", "title", "slug")
 
+_ATTACHED: Final = pl.Schema(
+    {
+        "source": pl.Int64, "target": pl.Int64, "type": pl.String, "section": pl.String, "anchor": pl.String,
+        "alt": pl.String, "width": pl.Int64, "height": pl.Int64, "line": pl.Int64, "count": pl.Int64,
+        "ordinal": pl.Int64, "ambiguous": pl.Boolean,
+    }
+)  # fmt: skip
+
 Flags = npt.NDArray[np.bool_]
 
 
@@ -265,8 +273,6 @@ def link_relationships(
             source=pl.Series(np.where(swap, target, source)), target=pl.Series(np.where(swap, source, target))
         )
     is_attached = rows["type"].is_in(["HAS_IMAGE", "HAS_ATTACHMENT"]) & (rows["syntax"] < LinkSyntax.FRONTMATTER)
-    if not is_attached.any():
-        return [_linked(rows)]
     return [_linked(rows.filter(~is_attached)), _attached(rows.filter(is_attached))]
 
 
@@ -337,6 +343,8 @@ def _linked(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _attached(rows: pl.DataFrame) -> pl.DataFrame:
     """HAS_IMAGE and HAS_ATTACHMENT; ``ordinal`` counts the files of a note from 0, by type, in order of appearance."""
+    if not rows.height:
+        return _ATTACHED.to_frame()
     rows = rows.rename({"display": "alt"})
     key = ["source", "target", "type", "section", "anchor", "alt", "width", "height"]
     grouped = rows.group_by(key, maintain_order=True).agg(

@@ -17,8 +17,9 @@ from vaultgraph.graph.folders import Folders
 from vaultgraph.graph.graph import NodeGroup
 from vaultgraph.graph.links import Destination, LinkRows
 from vaultgraph.graph.media import labels_of_kind, media_of
-from vaultgraph.graph.names import last_part
+from vaultgraph.graph.names import last_part, without_md
 from vaultgraph.graph.shared import Shared
+from vaultgraph.graph.texts import NONE, Texts, first_of, numbers_of, or_null, order_by, taken, true_or_null
 from vaultgraph.profile.settings import Profile
 
 
@@ -45,27 +46,33 @@ def number_nodes(
     catalogue: Catalogue, labels: pl.Series, links: LinkRows, shared: Shared, folders: Folders, profile: Profile
 ) -> Numbering:
     """Number every node; ``labels`` are the specific labels by file row of the notes."""
-    order = pl.DataFrame({"label": labels, "file": pl.int_range(len(labels), eager=True)})
-    order = order.sort("label", "file", nulls_last=False)
+    names = Texts()
+    label = names.numbers(labels)
+    place = np.empty(len(names) + 1, dtype=np.int64)
+    place[names.distinct.arg_sort().to_numpy()] = np.arange(1, len(names) + 1)
+    place[NONE] = 0  # notes without a specific label come first
+    notes = order_by(place[label])
     media = _media(catalogue, links)
     named = _named(links, shared, folders)
+    after = len(notes) + media.height
     groups = [
-        *_runs(order["label"].fill_null(""), 0, partial(_note_labels, note_label=profile.note_label)),
-        *_runs(media["kind"], order.height, labels_of_kind),
-        *_runs(named["space"].str.strip_prefix("shared/"), order.height + media.height, _only_label),
+        *_runs(taken(labels, notes).fill_null(""), 0, partial(_note_labels, note_label=profile.note_label)),
+        *_runs(media["kind"], len(notes), labels_of_kind),
+        *_runs(named["space"].str.strip_prefix("shared/"), after, _only_label),
     ]
-    of_file = np.full(catalogue.files.height, -1, dtype=np.int64)
-    notes = order["file"].to_numpy()
+    of_file = np.full(catalogue.files.height, NONE, dtype=np.int64)
     of_file[notes] = np.arange(len(notes))
-    media = media.with_columns(id=pl.int_range(pl.len()) + order.height)
-    present = media.filter(pl.col("file").is_not_null())
-    of_file[present["file"].to_numpy()] = present["id"].to_numpy()
-    named = named.with_columns(id=pl.int_range(pl.len()) + (order.height + media.height))
-    missing = media.filter("is_missing").select(pl.lit("missing").alias("space"), "key", "id")
+    media = media.with_columns(pl.Series("id", np.arange(len(notes), after)))
+    file = numbers_of(media["file"])
+    present = np.flatnonzero(file >= 0)
+    of_file[file[present]] = len(notes) + present
+    named = named.with_columns(pl.Series("id", np.arange(after, after + named.height)))
+    missing = media.select("key", "id").filter(media["is_missing"])
+    missing = missing.select(pl.lit("missing").alias("space"), "key", "id")
     return Numbering(
         groups=tuple(groups),
-        node_count=order.height + media.height + named.height,
-        of_file=pl.select(pl.when(pl.Series(of_file) >= 0).then(pl.Series(of_file))).to_series(),
+        node_count=after + named.height,
+        of_file=or_null(of_file),
         of_key=pl.concat([missing, named.select("space", "key", "id")]),
         notes=notes,
         media=media,
@@ -93,47 +100,57 @@ def _runs(values: pl.Series, first: int, labels_of: Callable[[str], tuple[str, .
 
 def _media(catalogue: Catalogue, links: LinkRows) -> pl.DataFrame:
     """Files with a node (named by a link, or a canvas) and missing ones, in node order."""
-    named = links.towards(Destination.FILE)["target"].unique()
-    files = catalogue.files.select("path", "size_bytes", "is_canvas").with_row_index("file")
-    files = files.with_columns(pl.col("file").cast(pl.Int64))
-    there = files.filter(pl.col("is_canvas") | pl.col("file").is_in(named.implode()))
-    gone = links.towards(Destination.MISSING).sort("order").unique("key", keep="first", maintain_order=True)
-    media = pl.concat(
+    is_there = catalogue.files["is_canvas"].to_numpy().copy()
+    is_there[links.towards(Destination.FILE)["target"].to_numpy()] = True
+    there = np.flatnonzero(is_there)
+    gone = _first_by_key(links.towards(Destination.MISSING))
+    paths = pl.concat([taken(catalogue.files["path"], there), gone["name"].alias("path")], rechunk=True)
+    is_missing = np.arange(len(paths)) >= len(there)
+    known = media_of(paths)
+    at = np.where(is_missing, NONE, np.arange(len(paths)))
+    media = pl.DataFrame(
         [
-            there.select("path", "size_bytes", "file", is_missing=pl.lit(False), key=pl.lit(None, pl.String)),
-            gone.select(
-                pl.col("name").alias("path"),
-                size_bytes=pl.lit(None, pl.Int64),
-                file=pl.lit(None, pl.Int64),
-                is_missing=pl.lit(True),
-                key="key",
-            ),
+            paths.alias("path"),
+            taken(catalogue.files["size_bytes"], np.append(there, np.full(gone.height, NONE))),
+            or_null(np.append(there, np.full(gone.height, NONE))).alias("file"),
+            pl.Series("is_missing", is_missing),
+            taken(gone["key"], np.append(np.full(len(there), NONE), np.arange(gone.height))),
+            known["kind"],
+            taken(known["mime"], at),
+            last_part(paths).alias("title"),
         ]
     )
-    known = media_of(media["path"])
-    mime = pl.when(~media["is_missing"]).then(known["mime"])
-    return media.with_columns(kind=known["kind"], mime=mime, title=last_part(media["path"])).sort(
-        pl.col("kind") == "Image", "kind", "path"
-    )
+    return media.sort(pl.col("kind") == "Image", "kind", "path") if len(paths) > 1 else media
+
+
+def _first_by_key(rows: pl.DataFrame) -> pl.DataFrame:
+    """(key, name) of link rows, in their order, the first of each key."""
+    keys = Texts()
+    number = keys.numbers(rows["key"])
+    first = first_of(number, np.arange(rows.height), len(keys))
+    return rows.select("key", "name")[first]
 
 
 def _named(links: LinkRows, shared: Shared, folders: Folders) -> pl.DataFrame:
     """(space, key, node_id, title) of the nodes that are no files, in node order; node_id is the property ``id``."""
-    concepts = links.towards(Destination.CONCEPT).sort("order").unique("key", keep="first", maintain_order=True)
-    sources = links.towards(Destination.SOURCE)["key"].unique().sort()
-    bare = folders.bare
+    concepts = _first_by_key(links.towards(Destination.CONCEPT)).sort("key")
+    sources = Texts()
+    sources.numbers(links.towards(Destination.SOURCE)["key"])
+    addresses, bare = sources.distinct.sort(), folders.bare
     return pl.concat(
         [
-            _space("Folder", pl.DataFrame({"key": bare, "node_id": bare, "title": last_part(bare)})),
-            _space("Concept", concepts.sort("key").select("key", node_id="name", title="name")),
-            _space("Source", pl.DataFrame({"key": sources, "node_id": sources, "title": sources})),
+            _space("Folder", bare, bare, last_part(bare)),
+            _space("Concept", concepts["key"], concepts["name"], concepts["name"]),
+            _space("Source", addresses, addresses, addresses),
             shared.nodes.select(pl.format("shared/{}", "label").alias("space"), "key", node_id="key", title="title"),
-        ]
+        ],
+        rechunk=True,
     )
 
 
-def _space(name: str, rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.select(pl.lit(name).alias("space"), "key", "node_id", "title")
+def _space(name: str, keys: pl.Series, ids: pl.Series, titles: pl.Series) -> pl.DataFrame:
+    space = pl.Series("space", [name]).new_from_index(0, len(keys))
+    return pl.DataFrame([space, keys.alias("key"), ids.alias("node_id"), titles.alias("title")])
 
 
 def ids_of_notes(catalogue: Catalogue, stated: pl.DataFrame) -> pl.Series:
@@ -141,13 +158,28 @@ def ids_of_notes(catalogue: Catalogue, stated: pl.DataFrame) -> pl.Series:
 
     ``stated``: (file, text) of the frontmatter ids.
     """
-    notes = catalogue.notes.select("path", "stem", bare=pl.col("path").str.replace(r"(?i)\.md$", ""))
-    notes = notes.with_row_index("file").with_columns(pl.col("file").cast(pl.Int64))
-    notes = notes.join(stated.filter(pl.col("text") != ""), on="file", how="left", maintain_order="left")
-    notes = notes.with_columns(id=pl.coalesce("text", "stem"))
-    notes = notes.with_columns(id=pl.when(pl.col("id").is_duplicated()).then("bare").otherwise("id"))
+    ids = catalogue.notes["stem"]
+    count = len(ids)
+    stated = stated.filter(pl.col("text") != "") if stated.height else stated
+    if stated.height:
+        ids = _replaced(ids, stated["file"].to_numpy(), stated["text"])
+    texts = Texts()
     # A stated id can equal another note's path; only the whole path is left to tell them apart.
-    return notes.select(pl.when(pl.col("id").is_duplicated()).then("path").otherwise("id").alias("id"))["id"]
+    for shorten in (True, False):
+        number = texts.numbers(ids)
+        shared = np.flatnonzero(np.bincount(number, minlength=count)[number] > 1)
+        if not len(shared):
+            break
+        paths = taken(catalogue.files["path"], shared)
+        ids = _replaced(ids, shared, without_md(paths) if shorten else paths)
+    return ids.alias("id")
+
+
+def _replaced(values: pl.Series, rows: Ids, others: pl.Series) -> pl.Series:
+    """``values`` with ``others`` at ``rows``."""
+    place = np.arange(len(values))
+    place[rows] = len(values) + np.arange(len(rows))
+    return taken(pl.concat([values.alias(""), others.alias("")], rechunk=True), place)
 
 
 def built_in_segments(
@@ -155,15 +187,15 @@ def built_in_segments(
 ) -> dict[str, list[Segment]]:
     """Segments of the properties every node, note or file has, but bodies; ``ids``, ``titles`` by file row of notes."""
     notes, media, named = numbering.notes, numbering.media, numbering.named
-    rows = pl.Series(notes)
-    about = catalogue.notes[rows]
+    about = {name: taken(catalogue.files[name], notes) for name in ("path", "stem", "folder", "size_bytes")}
     after = len(notes)
-    note_ids = ids.gather(rows)
-    folder_count = named.filter(pl.col("space") == "Folder").height
-    concepts = named.with_row_index("at").filter(pl.col("space") == "Concept")
+    note_ids = taken(ids, notes)
+    space = named["space"]
+    folder_count = int((space == "Folder").sum())
+    concepts = np.flatnonzero((space == "Concept").to_numpy())
     columns = {
         "id": [Segment(0, _joined(note_ids, media["path"], named["node_id"]))],
-        "title": [Segment(0, _joined(titles.gather(rows), media["title"], named["title"]))],
+        "title": [Segment(0, _joined(taken(titles, notes), media["title"], named["title"]))],
         "path": [Segment(0, _joined(about["path"], media["path"], named["key"].head(folder_count)))],
         "file_path": [Segment(0, about["path"])],
         "concept_id": [Segment(0, note_ids)],
@@ -173,13 +205,14 @@ def built_in_segments(
         "mime": [Segment(after, media["mime"])],
     }
     if media["is_missing"].any():
-        gone = pl.select(pl.when(media["is_missing"]).then(True)).to_series()
+        gone = true_or_null(media["is_missing"].to_numpy())
         columns["missing"] = [Segment(after, gone)]
         columns["_provisional"] = [Segment(after, gone)]
-    if concepts.height:
-        first = after + media.height + int(concepts["at"][0])
-        columns["concept_id"].append(Segment(first, concepts["node_id"]))
-        columns.setdefault("_provisional", []).append(Segment(first, pl.repeat(True, concepts.height, eager=True)))
+    if len(concepts):
+        first = after + media.height + int(concepts[0])
+        columns["concept_id"].append(Segment(first, taken(named["node_id"], concepts)))
+        given = pl.Series([True]).new_from_index(0, len(concepts))
+        columns.setdefault("_provisional", []).append(Segment(first, given))
     return {key: [segment for segment in segments if len(segment.series)] for key, segments in columns.items()}
 
 
@@ -189,20 +222,17 @@ def _joined(*parts: pl.Series) -> pl.Series:
 
 def image_texts(links: LinkRows, titles: pl.Series, of_file: pl.Series, of_key: pl.DataFrame) -> pl.DataFrame:
     """(id, text) of images: the distinct alt texts and titles of what uses them, sorted, a line each."""
-    rows = links.towards(Destination.FILE, Destination.MISSING).filter(pl.col("type") == "HAS_IMAGE")
-    keys = of_key.filter(pl.col("space") == "missing").select("key", "id")
-    rows = rows.join(keys, on="key", how="left", maintain_order="left")
-    image = rows.select(pl.coalesce(of_file.gather(rows["target"]), "id")).to_series()
-    words = pl.concat(
-        [
-            pl.DataFrame({"id": image, "text": rows["display"]}),
-            pl.DataFrame({"id": image, "text": titles.gather(rows["file"])}),
-        ]
-    )
-    return (
-        words.filter(pl.col("text").fill_null("") != "")
-        .unique()
-        .sort("id", "text")
-        .group_by("id", maintain_order=True)
-        .agg(pl.col("text").str.join("\n"))
-    )
+    rows = links.towards(Destination.FILE, Destination.MISSING)
+    rows = rows.filter(rows["type"] == "HAS_IMAGE")
+    if not rows.height:
+        return pl.DataFrame(schema={"id": pl.Int64, "text": pl.String})
+    keys = Texts()
+    missing = of_key.filter(of_key["space"] == "missing")
+    keys.numbers(missing["key"])
+    of_missing = np.append(missing["id"].to_numpy(), np.full(rows.height + 1, NONE))[keys.numbers(rows["key"])]
+    image = np.append(numbers_of(of_file), NONE)[numbers_of(rows["target"])]
+    image = np.where(image >= 0, image, of_missing)
+    texts = pl.concat([rows["display"].alias("text"), taken(titles, rows["file"].to_numpy()).alias("text")])
+    words = pl.DataFrame([pl.Series("id", np.concatenate([image, image])), texts])
+    words = words.filter((texts != "").fill_null(False)).unique().sort("id", "text")
+    return words.group_by("id", maintain_order=True).agg(pl.col("text").str.join("\n"))

@@ -5,10 +5,12 @@ Collects the findings of the other modules; each function here words one code. N
 
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.folders import Folders
+from vaultgraph.graph.known import Via
 from vaultgraph.graph.links import Destination, LinkRows
 
 PROBLEMS: Final = pl.Schema(
@@ -44,6 +46,8 @@ def unresolved(links: LinkRows, paths: pl.Series) -> list[pl.DataFrame]:
 
 def lacking_anchors(links: pl.DataFrame, paths: pl.Series) -> pl.DataFrame:
     """Links whose target note lacks the heading or block they name."""
+    if not links.height:
+        return PROBLEMS.to_frame()
     rows = links.with_columns(reached=paths.gather(links["target"]))
     is_block = pl.col("anchor").str.starts_with("^")
     kind = pl.when(is_block).then(pl.lit("block")).otherwise(pl.lit("heading"))
@@ -53,6 +57,8 @@ def lacking_anchors(links: pl.DataFrame, paths: pl.Series) -> pl.DataFrame:
 
 def second_folder_notes(folders: Folders) -> pl.DataFrame:
     """Notes named as their folder, where a note beside the folder already is its folder note."""
+    if not folders.beaten.height:
+        return PROBLEMS.to_frame()
     message = pl.format("'{}' already is the folder note of this folder; this one is an ordinary note.", "winner")
     return folders.beaten.select("path", *_fixed("second-folder-note", "info"), message=message).with_columns(
         line=pl.lit(None, pl.Int32)
@@ -73,6 +79,8 @@ def shadowed_keys(rows: pl.DataFrame, paths: pl.Series) -> pl.DataFrame:
 
 def stated_problems(problems: pl.DataFrame, catalogue_paths: pl.Series) -> pl.DataFrame:
     """The records' own problems; ``catalogue_paths``: path by row of the records' notes."""
+    if not problems.height:
+        return PROBLEMS.to_frame()
     return problems.with_columns(path=catalogue_paths.gather(problems["note"]))
 
 
@@ -90,21 +98,22 @@ def _fixed(code: str, severity: str) -> list[pl.Expr]:
 
 def link_counts(links: LinkRows, catalogue: Catalogue, folders: Folders) -> dict[str, int]:
     """How many links were not plain: counted by link as written, not by relationship."""
-    rows = links.rows.select("destination", "is_ambiguous", via=pl.col("via"))
-    kinds = dict(rows.group_by("destination").len().iter_rows())
-    ambiguous = dict(rows.filter("is_ambiguous").group_by("destination").len().iter_rows())
-    via = dict(rows.filter(pl.col("via") > 0).group_by("via").len().iter_rows())
+    destination, via = links.rows["destination"].to_numpy(), links.rows["via"].to_numpy()
+    is_ambiguous = links.rows["is_ambiguous"].to_numpy()
+    kinds = np.bincount(destination, minlength=len(Destination)).tolist()
+    ambiguous = np.bincount(destination[is_ambiguous], minlength=len(Destination)).tolist()
+    ways = np.bincount(via, minlength=len(Via)).tolist()
     return {
         "notes": catalogue.note_count,
         "files": catalogue.files.height,
-        "links": rows.height,
-        "dangling_links": kinds.get(Destination.CONCEPT.value, 0),
-        "missing_attachments": kinds.get(Destination.MISSING.value, 0),
-        "outside_links": kinds.get(Destination.OUTSIDE.value, 0),
-        "ambiguous_links": ambiguous.get(Destination.NOTE.value, 0),
-        "ambiguous_attachments": ambiguous.get(Destination.FILE.value, 0),
-        "alias_links": via.get(1, 0),
-        "title_links": via.get(2, 0),
-        "slug_links": via.get(3, 0),
+        "links": links.rows.height,
+        "dangling_links": kinds[Destination.CONCEPT],
+        "missing_attachments": kinds[Destination.MISSING],
+        "outside_links": kinds[Destination.OUTSIDE],
+        "ambiguous_links": ambiguous[Destination.NOTE],
+        "ambiguous_attachments": ambiguous[Destination.FILE],
+        "alias_links": ways[Via.ALIAS],
+        "title_links": ways[Via.TITLE],
+        "slug_links": ways[Via.SLUG],
         "folder_notes": folders.count,
     }

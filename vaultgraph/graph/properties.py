@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from vaultgraph.graph.coerce import cell_text
+from vaultgraph.graph.coerce import cell_text, cell_texts
 from vaultgraph.graph.columns import VARIANT, Ids, Segment
 from vaultgraph.graph.graph import NodeGroup
 from vaultgraph.graph.texts import NONE, Texts, order_by, taken
@@ -84,7 +84,7 @@ def _cells(rows: pl.DataFrame, key: Ids) -> _Cells:
     is_reserved = (key < len(TEXT_LISTS)) & (kind != ValueKind.EMPTY_LIST)
     if is_reserved.any():
         other = np.flatnonzero(is_reserved & (kind != ValueKind.TEXT))
-        values = _with_texts(values, other, rows[other].select(text=cell_text())["text"]) if len(other) else values
+        values = _with_texts(values, other, cell_texts(rows[other])) if len(other) else values
         ordinal = np.where(is_reserved, np.maximum(ordinal, 0), ordinal)
         kind = np.where(is_reserved, np.uint8(ValueKind.TEXT), kind)
     starts = (np.diff(key, prepend=-1) != 0) | (np.diff(node, prepend=-1) != 0)

@@ -8,11 +8,15 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from vaultgraph.graph.columns import Column, Segment
-from vaultgraph.graph.csr import build_csr
+from vaultgraph.graph.columns import Column, Ids, Segment
+from vaultgraph.graph.csr import csr_of_sorted
 from vaultgraph.graph.graph import RelationshipTable
+from vaultgraph.graph.texts import Texts, order_by, rows_of
 
-_ENDS: Final = ("source", "target", "type")
+_ENDS: Final = ("source", "target")
+_TYPE: Final = "type"
+
+_Part = tuple[pl.DataFrame, Ids | None]  # a family, and which of its rows; None for all
 
 
 def relationship_tables(families: list[pl.DataFrame]) -> dict[str, RelationshipTable]:
@@ -21,35 +25,46 @@ def relationship_tables(families: list[pl.DataFrame]) -> dict[str, RelationshipT
     Rows of a table are sorted by (source, target), and between the same ends as the families give them. A property that
     no relationship of a type has is left out.
     """
-    parts: dict[str, list[pl.DataFrame]] = {}
+    types = Texts()
+    parts: dict[int, list[_Part]] = {}
     for family in families:
-        types = family["type"].unique().to_list()
-        for name in types:  # row loop: one step a relationship type
-            part = family if len(types) == 1 else family.filter(pl.col("type") == name)
-            parts.setdefault(name, []).append(part)
+        number = types.numbers(family["type"])
+        counts = np.bincount(number)
+        present = np.flatnonzero(counts)
+        order = order_by(number) if len(present) > 1 else None
+        stops = np.cumsum(counts)
+        for at in present.tolist():  # row loop: one step a relationship type
+            rows = None if order is None else order[stops[at] - counts[at] : stops[at]]
+            parts.setdefault(at, []).append((family, rows))
+    names = types.distinct.to_list()
     tables: dict[str, RelationshipTable] = {}
     first = 0
-    for name in sorted(parts):
-        tables[name] = _table(name, first, parts[name])
-        first = tables[name].stop
+    for at in sorted(parts, key=lambda at: names[at]):
+        tables[names[at]] = _table(names[at], first, parts[at])
+        first = tables[names[at]].stop
     return tables
 
 
-def _table(name: str, first: int, parts: list[pl.DataFrame]) -> RelationshipTable:
-    rows = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
-    sources, targets = (rows[end].to_numpy().astype(np.uint32) for end in ("source", "target"))
-    pairs = (sources.astype(np.uint64) << np.uint64(32)) | targets
-    order = np.argsort(pairs, kind="stable")
-    sources, targets = sources[order], targets[order]
-    kept = [key for key in rows.columns if key not in _ENDS and rows[key].null_count() < rows.height]
-    ordered = rows.select(kept)[order] if kept else None
-    columns = {key: Column((Segment(0, ordered[key]),)) for key in sorted(kept)} if ordered is not None else {}
+def _table(name: str, first: int, parts: list[_Part]) -> RelationshipTable:
+    family, rows = parts[0]
+    if len(parts) > 1:
+        family, rows = pl.concat([whole if own is None else whole[own] for whole, own in parts], how="diagonal"), None
+    sources, targets = (family[end].to_numpy() if rows is None else family[end].to_numpy()[rows] for end in _ENDS)
+    order = order_by(sources, targets)
+    sources, targets = sources[order].astype(np.uint32), targets[order].astype(np.uint32)
+    at = rows_of(order if rows is None else rows[order])
+    columns: dict[str, Column] = {}
+    for key in sorted({*family.columns} - {*_ENDS, _TYPE}):
+        cells = family[key][at]
+        if cells.null_count() < len(cells):
+            columns[key] = Column((Segment(0, cells),))
+    by_target = order_by(targets)
     return RelationshipTable(
         type=name,
         first=first,
         sources=sources,
         targets=targets,
-        outgoing=build_csr(sources, targets),
-        incoming=build_csr(targets, sources),
+        outgoing=csr_of_sorted(sources, targets),
+        incoming=csr_of_sorted(targets[by_target], sources[by_target], by_target.astype(np.uint32)),
         columns=columns,
     )

@@ -33,6 +33,8 @@ class Mode(IntEnum):
 
 
 ASKED: Final = pl.Schema({"target": pl.String, "folder": pl.String, "mode": pl.UInt8})
+CALLED: Final = pl.Schema({"via": pl.UInt8, "key": pl.String, "file": pl.Int64})
+"""What ``other_names`` gives."""
 
 
 def resolve(asked: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> pl.DataFrame:

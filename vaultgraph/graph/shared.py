@@ -8,15 +8,35 @@ are given as keys; nodes.py numbers them.
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import polars as pl
 
+from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import WIKILINK, fold, parent
+from vaultgraph.graph.texts import NONE, Texts, order_by, taken
 from vaultgraph.note.records import ValueKind
 from vaultgraph.profile.settings import Profile
 
 TAG: Final = "Tag"
 TAGGED: Final = "TAGGED"
 CHILD_OF: Final = "CHILD_OF"
+
+
+_WRITTEN: Final = pl.Schema(
+    {
+        "file": pl.Int64,
+        "line": pl.Int32,
+        "label": pl.String,
+        "key": pl.String,
+        "spelling": pl.String,
+        "type": pl.String,
+        "property": pl.String,
+    }
+)
+_NESTED: Final = pl.Schema({"label": pl.String, "key": pl.String, "parent": pl.String})
+_PARENTS: Final = pl.Schema(
+    {"label": pl.String, "key": pl.String, "spelling": pl.String, "uses": pl.UInt32, "is_parent": pl.Boolean}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +66,40 @@ def written_mentions(tags: pl.DataFrame, properties: pl.DataFrame, profile: Prof
 
 def uses_of(written: pl.DataFrame) -> pl.DataFrame:
     """`Shared.used` of written mentions."""
-    return written.group_by("label", "key", "spelling").len("uses")
+    numbers = [Texts().numbers(written[name]) for name in ("label", "key", "spelling")]
+    order, starts = _groups(*numbers)
+    uses = np.diff(starts, append=len(order)).astype(np.uint32)
+    return written.select("label", "key", "spelling")[order[starts]].with_columns(pl.Series("uses", uses))
 
 
 def distinct_mentions(written: pl.DataFrame) -> pl.DataFrame:
     """`Shared.mentions` of written mentions."""
-    return written.group_by("file", "label", "key", "type").agg(
-        pl.col("line").min(), pl.col("property").first(ignore_nulls=True)
-    )
+    numbers = [Texts().numbers(written[name]) for name in ("label", "key", "type")]
+    order, starts = _groups(written["file"].to_numpy(), *numbers)
+    is_repeated = np.repeat(counts := np.diff(starts, append=len(order)), counts) > 1
+    columns = ("file", "label", "key", "type", "line", "property")
+    once = written.select(columns)[order[~is_repeated]]
+    if not is_repeated.any():
+        return once
+    often = written.select(columns)[order[is_repeated]].group_by("file", "label", "key", "type")
+    return pl.concat([once, often.agg(pl.col("line").min(), pl.col("property").first(ignore_nulls=True))])
+
+
+def _groups(*keys: Ids) -> tuple[Ids, Ids]:
+    """The order of rows by ``keys``, and where in it each group of rows with the same keys starts."""
+    order = order_by(*keys)
+    is_first = np.zeros(len(order), dtype=np.bool_)
+    for key in keys:
+        is_first |= np.diff(key[order], prepend=NONE) != 0
+    return order, np.flatnonzero(is_first)
 
 
 def shared_of(used: pl.DataFrame, written: pl.DataFrame, profile: Profile) -> Shared:
     """The nodes of the spellings ``used``, and the mentions ``written``, which may be those of some notes only."""
     spelled = used.with_columns(is_parent=pl.lit(False))
-    nested, parents = _nesting(used.filter(pl.col("label").is_in(tag_like_labels(profile))))
-    every = pl.concat([spelled, parents.select(spelled.columns)])
+    is_nested = used["key"].str.contains("/", literal=True) & used["label"].is_in(tag_like_labels(profile))
+    nested, parents = _nesting(used.filter(is_nested))
+    every = pl.concat([spelled, parents.select(spelled.columns)]) if parents.height else spelled
     nodes = (
         every.sort("label", "key", "is_parent", "uses", "spelling", descending=[False, False, False, True, False])
         .unique(["label", "key"], keep="first", maintain_order=True)
@@ -76,21 +115,22 @@ def tag_like_labels(profile: Profile) -> list[str]:
 
 def _tag_mentions(tags: pl.DataFrame, profile: Profile) -> pl.DataFrame:
     """A row for each tag written, with its label, key and type."""
-    spelled = tags["tag"].unique()
+    if not tags.height:
+        return _WRITTEN.to_frame()
+    texts = Texts()
+    at = texts.numbers(tags["tag"])
+    spelled = texts.distinct
     clean = spelled.str.replace_all("/{2,}", "/").str.strip_chars("/")
     table = pl.DataFrame({"tag": spelled, "spelling": clean, "key": fold(clean)}).filter(pl.col("key") != "")
     table = table.with_columns(label=pl.lit(TAG), type=pl.lit(TAGGED))
     table = _below_prefixes(table, profile) if profile.tag_labels else table
-    rows = tags.join(table, on="tag", how="inner", maintain_order="left")
-    return rows.select(
-        "file",
-        "line",
-        "label",
-        "key",
-        "spelling",
-        "type",
-        pl.lit(None, pl.String).alias("property"),
-    )
+    row = np.full(len(texts), NONE, dtype=np.int64)
+    row[texts.numbers(table["tag"])] = np.arange(table.height)
+    at = row[at]
+    tags, at = (tags, at) if table.height == len(texts) else (tags.filter(pl.Series(at >= 0)), at[at >= 0])
+    nothing = pl.Series("property", [None], dtype=pl.String).new_from_index(0, tags.height)
+    named = (taken(table[name], at) for name in ("label", "key", "spelling", "type"))
+    return pl.DataFrame([tags["file"], tags["line"], *named, nothing])
 
 
 def _below_prefixes(table: pl.DataFrame, profile: Profile) -> pl.DataFrame:
@@ -145,6 +185,8 @@ def _nesting(tags: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
     ``tags``: (label, key, spelling, uses), distinct.
     """
+    if not tags.height:
+        return _NESTED.to_frame(), _PARENTS.to_frame()
     level = tags.select("label", "key", "spelling", "uses")
     pairs = [level.select("label", "key", parent="key").clear()]
     parents = [level.clear()]

@@ -4,7 +4,7 @@ A step of a build gives its distinct texts numbers once; what would be a join, a
 index into an array. It knows nothing about vaults.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,26 +19,35 @@ _LAST: Final = np.iinfo(np.int64).max
 class Texts:
     """Distinct texts, numbered from 0 in the order in which they are first asked for."""
 
-    __slots__ = ("_held", "_kind", "_texts")
+    __slots__ = ("_count", "_held", "_kind", "_parts")
 
     def __init__(self) -> None:
-        self._texts = pl.Categories.random()
-        self._kind = pl.Categorical(self._texts)
+        self._kind = pl.Categorical(pl.Categories.random())
         self._held: pl.Series | None = None  # categories are forgotten with the last column that has them
+        self._count = 0
+        self._parts: list[tuple[pl.Series, Ids]] = []  # columns, and their rows with texts that are new
 
     def numbers(self, texts: pl.Series) -> Ids:
         """The number of each text, -1 for null; a text that was not asked for before gets the next one."""
         held = texts.cast(self._kind)
+        numbers = numbers_of(held.to_physical())
+        most = int(numbers.max()) + 1 if len(numbers) else 0
+        if most > self._count:
+            highest = np.maximum.accumulate(numbers)
+            rows = np.flatnonzero(np.diff(highest, prepend=self._count - 1) > 0)
+            self._parts.append((texts, rows[numbers[rows] >= self._count]))
+            self._count = most
         self._held = held
-        return numbers_of(held.to_physical())
+        return numbers
 
     @property
     def distinct(self) -> pl.Series:
         """Every text, by number."""
-        return self._texts.to_series().alias("")
+        parts = [texts[rows_of(rows)].alias("") for texts, rows in self._parts]
+        return pl.concat(parts, rechunk=True) if parts else pl.Series([], dtype=pl.String)
 
     def __len__(self) -> int:
-        return len(self._texts.to_series())
+        return self._count
 
 
 def numbers_of(values: pl.Series) -> Ids:
@@ -74,7 +83,7 @@ def true_or_null(flags: npt.NDArray[np.bool_]) -> pl.Series:
     return taken(pl.Series([True]), np.where(flags, 0, NONE))
 
 
-def order_by(*keys: Ids) -> Ids:
+def order_by(*keys: npt.NDArray[np.integer[Any]]) -> Ids:
     """The stable order by whole numbers from 0, by the first key first; linear in the rows."""
     order = np.arange(len(keys[0]))
     for key in reversed(keys):  # row loop: one step for 16 bits of a key
