@@ -191,3 +191,10 @@ def test_types_of_the_note_label_go_for_every_note_after_those_of_the_specific_l
     found = build({"T/a.md": {"props": {"k": 5}}, "b.md": {"props": {"k": "6"}}}, profile)
     assert (found.properties("T/a.md")["k"], found.properties("b.md")["k"]) == ("5", 6)
     assert build({"T/a.md": {"props": {"k": "6"}}}, Profile(types={"Note": {"k": "int"}})).cells("k")[0] == 6
+
+
+def test_cells_of_several_types_that_are_refused_are_all_told(build):
+    vault = {f"f/{name}.md": {"props": {"rating": "high", "size": 5.5, "due": "soon"}} for name in "ab"}
+    types = {"f": {"rating": "int", "size": "int", "due": "datetime"}}
+    answers = build(vault, profile=Profile(types=types))
+    assert answers.problems("type-mismatch") == [(f"f/{name}.md", line) for name in "ab" for line in (2, 3, 4)]

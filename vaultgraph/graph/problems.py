@@ -87,8 +87,11 @@ def stated_problems(problems: pl.DataFrame, catalogue_paths: pl.Series) -> pl.Da
 def _worded(rows: pl.DataFrame, paths: pl.Series, code: str, severity: str, message: pl.Expr) -> pl.DataFrame:
     if not rows.height:
         return PROBLEMS.to_frame()
-    return rows.with_columns(path=paths.gather(rows["file"])).select(
-        "path", "line", *_fixed(code, severity), message=message
+    # In one piece each: of columns in several pieces `format` may read beyond the end of one.
+    return (
+        rows.with_columns(path=paths.gather(rows["file"]))
+        .rechunk()
+        .select("path", "line", *_fixed(code, severity), message=message)
     )
 
 
