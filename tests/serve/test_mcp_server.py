@@ -1,5 +1,6 @@
 """The protocol around the operations: progress of the first build, and the end of input."""
 
+import json
 import subprocess
 import sys
 from threading import Event
@@ -45,3 +46,11 @@ def test_an_empty_input_ends_the_server_with_exit_code_0(sample):
     assert done.returncode == 0
     assert done.stdout == b""
     assert b"Traceback" not in done.stderr
+
+
+def test_a_message_that_is_nested_too_deeply_is_refused_by_its_own_id(sample):
+    deep = '{"a":' * 5000 + "1" + "}" * 5000
+    lines = f'{{"jsonrpc":"2.0","id":"x","method":"ping","params":{deep}}}\n[[[\n{{"id":"{chr(92)}\n'
+    command = [sys.executable, "-m", "vaultgraph.cli.main", "--vault", str(sample), "--vault-cache", "none"]
+    done = subprocess.run(command, input=lines.encode(), capture_output=True, timeout=60, check=True)
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["x", None, None]

@@ -5,6 +5,7 @@ delays neither another nor the protocol's own messages; a cancelled request sets
 """
 
 import json
+import re
 from base64 import b64encode
 from functools import partial
 from threading import Event
@@ -44,6 +45,9 @@ LISTS_TTL_MS: Final = 60_000  # they change with the vault's recipes and skills
 REPORT_EVERY_S: Final = 0.25
 
 MOST_DIGITS: Final = 19  # of a request's id
+MOST_ID_CHARS: Final = 1000
+MOST_LOOKED_AT_CHARS: Final = 65_536  # of a line that cannot be read
+_MARKS: Final = re.compile(r'"(?:[^"\\]|\\.?)*+"?|[{}\[\]:,]|[^\s"{}\[\]:,]++', re.DOTALL)  # each takes something
 
 Context = ServerRequestContext[dict[str, Any], Any]
 Message = SessionMessage | Exception
@@ -168,12 +172,28 @@ def refusal(error: Exception) -> types.JSONRPCError | None:
             # Python's reader takes some of what the protocol's refuses, so that the request can be told by its id.
             message = json.loads(line, parse_int=lambda digits: int(digits) if len(digits) < MOST_DIGITS else 0)
         except (ValueError, RecursionError):
-            message = None
+            message = {"id": _id_within(line)}
     given: Any = message.get("id") if _is_object(message) else None
     known = given if isinstance(given, str | int) and not isinstance(given, bool) else None
     if isinstance(known, str):
         known = _valid(known)
     return types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=text))
+
+
+def _id_within(line: str) -> str | int | None:
+    """The id of a message that nobody can read as a whole, as it is nested too deeply, say: its sender waits for it."""
+    depth, before = 0, ("", "")
+    for found in _MARKS.finditer(line[:MOST_LOOKED_AT_CHARS]):
+        mark = found[0]
+        if depth == 1 and before == ('"id"', ":"):
+            try:
+                value: Any = json.loads(mark) if len(mark) < MOST_ID_CHARS else None
+            except ValueError:
+                return None
+            return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(mark, 0)
+        before = (before[1], mark)
+    return None
 
 
 class _Calls:
