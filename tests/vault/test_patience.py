@@ -1,4 +1,4 @@
-"""A refresh that hangs does not stop the answers of other threads."""
+"""A refresh that hangs stops nobody's answers: not those of other threads, and not that of the call that began it."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from vaultgraph.vault import vault as door
+from vaultgraph.vault.patience import apart
 from vaultgraph.vault.vault import open_vault
 
 TITLES = "MATCH (n:Note) RETURN n.title ORDER BY n.title"
@@ -36,3 +37,48 @@ def test_while_a_read_hangs_queries_answer_what_was_there_before_and_say_so(writ
         assert refreshed.result(60).parsed == 1
         result, snapshot = vault.run(TITLES, {})
         assert (result.rows, snapshot.stale) == ([("new",)], None)
+
+
+def test_the_call_that_begins_a_refresh_that_hangs_is_answered_too(write, monkeypatch: pytest.MonkeyPatch):
+    folder = write({"a.md": "# a"})
+    goes_on, began = threading.Event(), threading.Event()
+    goes_on.set()
+
+    def progress(phase: str, done: int, total: int) -> None:
+        if not goes_on.is_set():
+            began.set()
+            assert goes_on.wait(60)
+
+    with open_vault(folder, progress=progress, watch="auto", cache=None) as vault:
+        monkeypatch.setattr(door, "PATIENCE_S", 0.01)
+        goes_on.clear()
+        write({"a.md": "# new"})
+        result, snapshot = vault.run(TITLES, {})
+        assert result.rows == [("a",)]
+        assert snapshot.stale is not None
+        assert snapshot.stale.endswith("Z: the notes are still being read")
+        assert began.wait(60)
+        assert vault.save() is None  # it does not wait for what hangs
+        goes_on.set()
+        monkeypatch.setattr(door, "PATIENCE_S", 60.0)
+        result, snapshot = vault.run(TITLES, {})
+        assert (result.rows, snapshot.stale) == ([("new",)], None)
+
+
+def test_a_fault_in_a_thread_of_its_own_reaches_who_waits() -> None:
+    lock = threading.Lock()
+    lock.acquire()
+    with pytest.raises(ZeroDivisionError):
+        apart(lambda: 1 // 0, lock, 60.0)
+    assert not lock.locked()
+
+
+def test_without_more_threads_the_work_is_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    lock = threading.Lock()
+    lock.acquire()
+    assert apart(lambda: 7, lock, 60.0) == 7
+    assert not lock.locked()

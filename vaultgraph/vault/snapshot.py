@@ -3,9 +3,10 @@
 Immutable; vault/vault swaps one for the next by a single assignment, so queries in flight keep theirs.
 """
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
@@ -88,3 +89,9 @@ class Snapshot:
     def problems(self) -> pl.DataFrame:
         """path, line, code, severity, message; sorted by path and line."""
         return self.report.problems
+
+
+def behind(snapshot: Snapshot, began: float) -> Snapshot:
+    """``snapshot`` while reading hangs or takes long; ``began``: when that began, on the monotonic clock."""
+    since = datetime.now(UTC) - timedelta(seconds=time.monotonic() - began)
+    return replace(snapshot, stale=f"since {since:%Y-%m-%dT%H:%M:%SZ}: the notes are still being read")

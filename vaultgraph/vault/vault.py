@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Final, Self
 
@@ -29,9 +29,10 @@ from vaultgraph.vault.cache import (
     load_cache,
     write_cache,
 )
+from vaultgraph.vault.patience import apart, held
 from vaultgraph.vault.refresh import Progress, State, preload, refresh
 from vaultgraph.vault.report import snapshot_of
-from vaultgraph.vault.snapshot import Origin, Report, Snapshot
+from vaultgraph.vault.snapshot import Origin, Report, Snapshot, behind
 from vaultgraph.vault.stamp_file import save_stamps, stamp_path
 from vaultgraph.vault.tables import despite_damage
 from vaultgraph.vault.valid_time import ViewStore, run_as_of
@@ -129,8 +130,8 @@ class Vault:
     def current(self) -> Snapshot:
         """The snapshot to answer from, refreshed first where something was written.
 
-        After a failed refresh it is the last good one, with ``stale`` saying since when and why; so also while another
-        thread's refresh takes longer than PATIENCE_S, as when a read hangs.
+        After a failed refresh it is the last good one, with ``stale`` saying since when and why; so also while a
+        refresh takes longer than PATIENCE_S, as when a read hangs.
 
         Raises:
             VaultgraphError: nothing could be built yet; the reason of the failed build.
@@ -152,22 +153,24 @@ class Vault:
         if snapshot is not None and not (is_behind or self._should_retry(snapshot)):
             return snapshot
         waits_s = max(0.0, self._began + PATIENCE_S - time.monotonic()) if self._is_refreshing else PATIENCE_S
-        if not self._lock.acquire(timeout=-1 if snapshot is None else waits_s):
-            # Reading hangs, or there is very much to read: another thread goes on with it.
-            assert snapshot is not None
-            began = datetime.now(UTC) - timedelta(seconds=time.monotonic() - self._began)
-            return replace(snapshot, stale=f"since {began:%Y-%m-%dT%H:%M:%SZ}: the notes are still being read")
+        # Without a snapshot there is nothing to answer meanwhile.
+        if self._lock.acquire(timeout=-1 if snapshot is None else waits_s):
+            done = apart(self._caught_up, self._lock, None if snapshot is None else PATIENCE_S)
+            if done is not None:
+                return done
+        assert snapshot is not None
+        return behind(snapshot, self._began)
+
+    def _caught_up(self) -> Snapshot:
+        """The snapshot refreshed where that is still needed. The lock is held."""
+        if self._snapshot is not None and not (self._is_dirty() or self._should_retry(self._snapshot)):
+            return self._snapshot
         try:
-            if self._snapshot is not None and not (self._is_dirty() or self._should_retry(self._snapshot)):
-                return self._snapshot
-            try:
-                return self._attempt(only_touched=True)
-            except VaultgraphError:
-                if self._snapshot is None:
-                    raise
-                return self._snapshot
-        finally:
-            self._lock.release()
+            return self._attempt(only_touched=True)
+        except VaultgraphError:
+            if self._snapshot is None:
+                raise
+            return self._snapshot
 
     def query(self, text: str, /, *, valid_at: str | None = None, **params: object) -> Result:
         """Run a Cypher query on the current snapshot; ``params`` are its $parameters.
@@ -233,7 +236,9 @@ class Vault:
     def save(self) -> str | None:
         """Write the cache file where something is unsaved; one line about it, None without a cache."""
         with self._saving:  # no query waits while this writes
-            with self._lock:
+            if not self._lock.acquire(timeout=PATIENCE_S):
+                return None  # reading hangs: what it found is not known yet
+            with held(self._lock):
                 cache, state, is_unsaved, is_unstamped = self._cache, self._state, self._unsaved, self._unstamped
                 self._unsaved = self._unstamped = False
             if cache is None:
@@ -342,7 +347,7 @@ class Vault:
         self._unsaved = self._unsaved or done.changed
         self._unstamped = self._unstamped or old is None or not old.trusted.equals(done.state.trusted)
         current = self._snapshot
-        is_same = not done.changed and old and _same_files(old, done.state) and old.guided == done.guided
+        is_same = not done.changed and old and old.has_files_of(done.state) and old.guided == done.guided
         if current and current.stale is None and is_same:
             self._snapshot = replace(current, stamps=done.state.stamps)  # true of a later moment
             return self._snapshot
@@ -393,8 +398,3 @@ class Vault:
             if (began := time.monotonic()) >= self._rests_until:
                 self.save()
                 self._rests_until = time.monotonic() + REST * (time.monotonic() - began)
-
-
-def _same_files(old: State, new: State) -> bool:
-    """Whether sizes and modification times are the same too, so that the old snapshot is still true."""
-    return old.stamps is not None and new.stamps is not None and old.stamps.files.equals(new.stamps.files)
