@@ -1,5 +1,6 @@
 """An edit of a few notes is taken in without building anew, and gives what building anew would give, byte for byte."""
 
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -8,7 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import vaultgraph
+from vaultgraph.profile.settings import Profile
 from vaultgraph.vault import refresh as refreshing
+from vaultgraph.vault import vault as door
 
 LINES = (
     "Words and words.",
@@ -209,3 +212,34 @@ def test_any_edits_of_statements_give_what_building_anew_gives(
             for note, text in edit:
                 (folder / paths[note]).write_text(text, encoding="utf-8")
             assert_as_new(vault, folder, base)
+
+
+def test_after_a_start_from_the_cache_the_first_edit_is_taken_in_like_every_other(
+    write: Callable[[Mapping[str, str]], Path],
+    folder: Path,
+    tmp_path: Path,
+    seen: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write({"A.md": "# A\n", "b.md": "# b\n", "c.md": content(["[[A]]"])})
+    vaultgraph.open(folder, cache=tmp_path / "old.kgl").close()
+    ready = threading.Event()
+
+    def noted(state: refreshing.State, profile: Profile) -> refreshing.State:
+        done = refreshing.prepared(state, profile)
+        ready.set()
+        return done
+
+    monkeypatch.setattr(door, "prepared", noted)
+    monkeypatch.setattr(door, "READY_S", 0.0)
+    with vaultgraph.open(folder, cache=tmp_path / "old.kgl", watch="auto") as vault:
+        assert vault.report.origin == "cache"
+        assert ready.wait(60)
+        seen.clear()
+        write({"A.md": "# A\n\n[[b]] #new\n"})
+        assert vault.query("MATCH (:Note {title: 'A'})-[r]->(n) RETURN type(r), n.title ORDER BY n.title").rows == [
+            ("LINKS_TO", "b"),
+            ("TAGGED", "new"),
+        ]
+        assert seen == []
+        assert_as_new(vault, folder, tmp_path)

@@ -44,28 +44,18 @@ BUILT_IN: Final = ("path", "file_path", "concept_id", "stem", "folder", "body", 
 ANSWERED: Final = ("id", "title")
 """Frontmatter keys whose value already is the built-in property of the name."""
 
-_NOT_BY_FILE: Final = ("notes", "pieces", "cells")
-
 
 def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built:
     """The graph of a vault, with what is wrong in it. Deterministic: equal arguments give equal columns.
 
     Notes come from ``records``; ``stamps`` gives the other files, symlinks and sizes.
     """
-    catalogue = catalogue_of(records, stamps, profile)
-    paths, titles = catalogue.files["path"], by_file(records.notes["title"], catalogue)
-    tables = {name: with_file(frame, catalogue) for name, frame in records.tables().items() if name not in _NOT_BY_FILE}
-    properties = tables["properties"]
-    labels = specific_labels(properties, catalogue, profile)
-    called = _called(properties, titles, catalogue, profile)
-    relations = relations_of(records, catalogue) if records.pieces.height else None
-    stated_links = tables["links"] if relations is None else with_pieces(tables["links"], relations)
-    links = link_rows(stated_links, catalogue, called, profile)
-    folders = folders_of(catalogue)
-    shared = shared_nodes(tables["tags"], properties, profile)
-    numbering = number_nodes(catalogue, labels, links, shared, folders, profile)
-    stated, wrong = stated_properties(properties, labels, paths, profile)
-    about = Notes(labels, _ids(properties, catalogue), titles, stated)
+    ground, links, relations = _grounded(records, stamps, profile)
+    catalogue, numbering, shared = ground.catalogue, ground.numbering, ground.shared
+    paths, titles = catalogue.files["path"], by_file(records.listing["title"], catalogue)
+    properties = with_file(records.properties, catalogue)
+    stated, wrong = stated_properties(properties, ground.labels, paths, profile)
+    about = Notes(ground.labels, ground.ids, titles, stated)
     derived, linked, written = NOTHING, links, links
     if relations is not None:
         derived = derived_of(records, catalogue, about, links, relations, numbering, profile)
@@ -80,7 +70,7 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
         text_segment(image_texts(links, titles, numbering.of_file, numbering.of_key)),
         derived.segments,
     ]
-    relationships = [*_relationships(linked, folders, shared, numbering, profile), *derived.relationships]
+    relationships = [*_relationships(linked, ground, profile), *derived.relationships]
     graph = Graph(
         node_count=numbering.node_count + derived.node_count,
         groups=numbering.groups + derived.groups,
@@ -89,22 +79,46 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
     )
     if profile.edge_defaults:
         graph = with_defaults(graph, profile)
-    anchors = missing_anchors(written.towards(Destination.NOTE), tables["headings"], tables["blocks"])
+    headings, blocks = (with_file(frame, catalogue) for frame in (records.headings, records.blocks))
+    anchors = missing_anchors(written.towards(Destination.NOTE), headings, blocks)
     found = [
         *wording.unresolved(written, paths),
         wording.lacking_anchors(anchors, paths),
-        wording.second_folder_notes(folders),
+        wording.second_folder_notes(ground.folders),
         *wrong,
         *unmet(graph, profile),
-        wording.stated_problems(records.problems, records.notes["path"]),
+        wording.stated_problems(records.problems, records.listing["path"]),
         stamps.problems,
     ]
-    counts = wording.link_counts(written, catalogue, folders) | {"missing_anchors": anchors.height}
-    ground = Ground(
-        catalogue, called, labels, about.ids, folders, replace(shared, mentions=shared.mentions.clear()),
-        links.elsewhere, numbering,
-    )  # fmt: skip
-    return Built(graph=graph, problems=wording.collected(found), counts=counts, ground=ground)
+    counts = wording.link_counts(written, catalogue, ground.folders) | {"missing_anchors": anchors.height}
+    kept = replace(ground, shared=replace(shared, mentions=shared.mentions.clear()))
+    return Built(graph=graph, problems=wording.collected(found), counts=counts, ground=kept)
+
+
+def ground_of(records: RecordTable, stamps: Stamps, profile: Profile) -> Ground:
+    """The ground of a graph that was read from a file; bodies are not asked for."""
+    ground = _grounded(records, stamps, profile)[0]
+    return replace(ground, shared=replace(ground.shared, mentions=ground.shared.mentions.clear()))
+
+
+def _grounded(records: RecordTable, stamps: Stamps, profile: Profile) -> tuple[Ground, LinkRows, pl.DataFrame | None]:
+    """The ground, with the mentions of shared nodes, all link rows, and the rows of tables that are relationships."""
+    catalogue = catalogue_of(records, stamps, profile)
+    properties, stated_links, tags = (
+        with_file(frame, catalogue) for frame in (records.properties, records.links, records.tags)
+    )
+    labels = specific_labels(properties, catalogue, profile)
+    called = _called(properties, by_file(records.listing["title"], catalogue), catalogue, profile)
+    relations = relations_of(records, catalogue) if records.pieces.height else None
+    links = link_rows(
+        stated_links if relations is None else with_pieces(stated_links, relations), catalogue, called, profile
+    )
+    folders = folders_of(catalogue)
+    shared = shared_nodes(tags, properties, profile)
+    numbering = number_nodes(catalogue, labels, links, shared, folders, profile)
+    ids = _ids(properties, catalogue)
+    ground = Ground(catalogue, called, labels, ids, folders, shared, links.elsewhere, numbering)
+    return ground, links, relations
 
 
 def with_file(frame: pl.DataFrame, catalogue: Catalogue) -> pl.DataFrame:
@@ -189,12 +203,11 @@ def merged_columns(families: Sequence[Mapping[str, list[Segment]]]) -> Mapping[s
     return {key: Column(tuple(sorted(found, key=lambda s: s.first))) for key, found in merged.items() if found}
 
 
-def _relationships(
-    links: LinkRows, folders: Folders, shared: Shared, numbering: Numbering, profile: Profile
-) -> list[pl.DataFrame]:
+def _relationships(links: LinkRows, ground: Ground, profile: Profile) -> list[pl.DataFrame]:
     """Every relationship of the graph, as families of rows for relationship_tables."""
+    numbering = ground.numbering
     linked = link_relationships(links, numbering.of_file, numbering.of_key, profile)
-    return [*linked, _held(folders, numbering, profile), *shared_relationships(shared, numbering)]
+    return [*linked, _held(ground.folders, numbering, profile), *shared_relationships(ground.shared, numbering)]
 
 
 def _held(folders: Folders, numbering: Numbering, profile: Profile) -> pl.DataFrame:

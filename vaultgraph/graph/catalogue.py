@@ -45,8 +45,8 @@ class Catalogue:
 
 def catalogue_of(records: RecordTable, stamps: Stamps, profile: Profile) -> Catalogue:
     """The files of a vault; skipped notes are left out, canvases are ordinary files while the profile has them off."""
-    stated = records.notes.select("path", "size_bytes")
-    is_canvas, is_skipped = (records.notes[name].to_numpy() for name in ("is_canvas", "is_skipped"))
+    stated = records.listing.select("path", "size_bytes")
+    is_canvas, is_skipped = (records.listing[name].to_numpy() for name in ("is_canvas", "is_skipped"))
     kept = np.flatnonzero(~is_canvas & ~is_skipped)
     canvases = np.flatnonzero(is_canvas) if profile.canvas else kept[:0]
     others, canvas_of = _other_files(stamps, stated[canvases])

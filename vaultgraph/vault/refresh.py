@@ -16,12 +16,13 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from vaultgraph.errors import FileError, MissingFileError, PathEscapeError, ProfileError
+from vaultgraph.errors import BuildError, CorruptKglError, FileError, MissingFileError, PathEscapeError, ProfileError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.files.stamps import Problem, Stamps, read_files, restat, scan
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.store import with_mtimes
+from vaultgraph.graph.stored_bodies import late_fault
 from vaultgraph.note.records import RecordTable, concat_records, content_hash, merge_records, without_paths
 from vaultgraph.profile.settings import Profile, Reading
 from vaultgraph.vault.guidance_files import Guided, read_guided
@@ -188,6 +189,37 @@ def refresh(
 
 def _same_guidance(old: State, guided: Guided) -> bool:
     return old.guided is not None and old.guided.problems == guided.problems
+
+
+def refresh_whatever_was_cached(
+    root: VaultRoot, old: State | None, touched: Collection[str], progress: Progress | None, *, only_touched: bool
+) -> tuple[Refreshed, str]:
+    """`refresh`; from the notes alone where the cache that ``old`` came from turns out to be damaged, with what was
+    wrong with it, else "".
+
+    Raises:
+        ProfileError, BuildError: as `refresh`; also a BuildError where the notes cannot be read for another reason.
+    """
+    fault = (old and late_fault(old.records)) or ""
+    try:
+        if not fault:
+            try:
+                return refresh(root, old, touched, progress, only_touched=only_touched), ""
+            except CorruptKglError as error:
+                fault = error.message
+        return refresh(root, None, touched, progress), fault
+    except (OSError, MemoryError, RecursionError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise BuildError(f"The vault could not be read: {type(error).__name__}: {error}") from error
+
+
+def prepared(state: State, profile: Profile) -> State:
+    """``state`` with the ground of its graph, which a start from the cache does without: the first edit is then taken
+    in like every other."""
+    if state.built.ground is not None or state.stamps is None or state.records.pieces.height:
+        return state
+    from vaultgraph.graph.build import ground_of  # noqa: PLC0415 -- as the builder
+
+    return replace(state, built=replace(state.built, ground=ground_of(state.records, state.stamps, profile)))
 
 
 def preload() -> None:

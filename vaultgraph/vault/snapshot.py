@@ -95,3 +95,9 @@ def behind(snapshot: Snapshot, began: float) -> Snapshot:
     """``snapshot`` while reading hangs or takes long; ``began``: when that began, on the monotonic clock."""
     since = datetime.now(UTC) - timedelta(seconds=time.monotonic() - began)
     return replace(snapshot, stale=f"since {since:%Y-%m-%dT%H:%M:%SZ}: the notes are still being read")
+
+
+def gone_stale(snapshot: Snapshot, reason: str) -> Snapshot:
+    """``snapshot`` saying since when it is not what the folder holds, and why: since the first failure in a row."""
+    since = snapshot.stale.split(": ", 1)[0] if snapshot.stale else f"since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return replace(snapshot, stale=f"{since}: {reason}")

@@ -9,16 +9,14 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from types import TracebackType
 from typing import Final, Self
 
-import polars as pl
-
 from vaultgraph.cypher.budget import budget_for
 from vaultgraph.cypher.result import Result
-from vaultgraph.errors import BuildError, CorruptKglError, SettingsError, VaultgraphError
+from vaultgraph.errors import BuildError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
+from vaultgraph.graph.built import Built
 from vaultgraph.graph.stored_bodies import late_fault
 from vaultgraph.vault.cache import (
     CacheChoice,
@@ -30,9 +28,9 @@ from vaultgraph.vault.cache import (
     write_cache,
 )
 from vaultgraph.vault.patience import apart, held
-from vaultgraph.vault.refresh import Progress, State, preload, refresh
+from vaultgraph.vault.refresh import Progress, State, preload, prepared, refresh_whatever_was_cached
 from vaultgraph.vault.report import snapshot_of
-from vaultgraph.vault.snapshot import Origin, Report, Snapshot, behind
+from vaultgraph.vault.snapshot import Origin, Report, Snapshot, behind, gone_stale
 from vaultgraph.vault.stamp_file import save_stamps, stamp_path
 from vaultgraph.vault.tables import despite_damage
 from vaultgraph.vault.valid_time import ViewStore, run_as_of
@@ -41,6 +39,7 @@ from vaultgraph.vault.watch import Watcher, WatchMode
 REST: Final = 20  # after the cache was written, edits wait so many times as long as that took for the next time
 BUSY_S: Final = 5.0  # while another server writes the cache, it is tried again so often
 PATIENCE_S: Final = 5.0  # a query waits so long for a refresh that another one began, then answers without it
+READY_S: Final = 1.0  # after a start from the cache, before the next edit is prepared for
 RETRY_S: Final = 1.0  # a failed refresh is tried again by a call that comes this much later
 
 
@@ -92,6 +91,7 @@ class Vault:
         self._state: State | None = None
         self._snapshot: Snapshot | None = None
         self._views = ViewStore()
+        self._prepared: Built | None = None  # the graph that edits can be taken in with
         self._touched: set[str] = set()  # written paths that no successful refresh has taken in yet
         self._is_refreshing = False
         self._unsaved = False  # the graph differs from the cache file
@@ -311,18 +311,11 @@ class Vault:
             raise
         finally:
             if fault:
-                self._grow_stale(fault)
+                self._failed_at = time.monotonic()
+                self._snapshot = self._snapshot and gone_stale(self._snapshot, fault)
             self._is_refreshing = False
             if self._watcher:
                 self._watcher.looked(time.monotonic() - self._began)
-
-    def _grow_stale(self, reason: str) -> None:
-        """Let the snapshot say since when it is not what the folder holds, and why. The lock is held."""
-        self._failed_at = time.monotonic()
-        if self._snapshot is not None:
-            old = self._snapshot.stale
-            since = old.split(": ", 1)[0] if old else f"since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-            self._snapshot = replace(self._snapshot, stale=f"{since}: {reason}")
 
     def _refresh(self, only_touched: bool) -> Snapshot:
         """One pass over the folder; swaps the snapshot where anything changed. The lock is held."""
@@ -331,17 +324,13 @@ class Vault:
         if self._state is None and not self._loaded and self._cache:
             self._state, self._cache = load_cache(self._cache, self.root)
             origin = "cache"
+            self._work.set()  # there is something to prepare
         self._loaded = True
-        if self._state and (fault := late_fault(self._state.records)):
+        done, fault = refresh_whatever_was_cached(
+            self.root, self._state, self._touched, self._progress, only_touched=only_touched
+        )
+        if fault:
             self._forget_cached(fault)
-        try:
-            try:
-                done = refresh(self.root, self._state, self._touched, self._progress, only_touched=only_touched)
-            except CorruptKglError as error:
-                self._forget_cached(error.message)
-                done = refresh(self.root, None, self._touched, self._progress)
-        except (OSError, MemoryError, RecursionError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            raise BuildError(f"The vault could not be read: {type(error).__name__}: {error}") from error
         origin = origin if self._state else "built"
         old, self._state = self._state, done.state
         self._unsaved = self._unsaved or done.changed
@@ -386,11 +375,15 @@ class Vault:
         """Refresh and save when edits have paused, so that the next call finds its answer ready."""
         while not self._closing:
             is_saved = not (self._unsaved or self._unstamped)
-            self._work.wait(None if is_saved else max(BUSY_S, self._rests_until - time.monotonic()))
+            pause_s = READY_S if self._state and self._prepared is not self._state.built else None
+            woken = self._work.wait(pause_s if is_saved else max(BUSY_S, self._rests_until - time.monotonic()))
             self._work.clear()
             if self._closing:
                 return
-            preload()
+            if is_saved and not woken:
+                self._prepare()
+            if self._is_dirty():
+                preload()
             try:
                 self._fresh()  # nobody asks: the watcher keeps its idle pace
             except VaultgraphError:
@@ -398,3 +391,10 @@ class Vault:
             if (began := time.monotonic()) >= self._rests_until:
                 self.save()
                 self._rests_until = time.monotonic() + REST * (time.monotonic() - began)
+
+    def _prepare(self) -> None:
+        """Find out what edits are taken in with, where the graph came from the cache."""
+        with self._lock:
+            if self._state and self._snapshot:
+                self._state = prepared(self._state, self._snapshot.profile)
+                self._prepared = self._state.built
