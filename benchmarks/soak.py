@@ -35,7 +35,9 @@ SUMS = "MATCH (s:Relay) RETURN count(*), sum(s.round), min(s.round), max(s.round
 TEXTS = "MATCH (s:Relay) WHERE s.body CONTAINS ('round ' + s.round + '.') RETURN count(*)"
 SLOW = "UNWIND range(1, 3000) AS a UNWIND range(1, 3000) AS b WITH a, b WHERE a * b = -1 RETURN count(*)"
 SAMPLE_S = 2.0
+MEANS_S = 30.0  # the slope is that of means, since samples close to each other are alike: that would hide its error
 KEPT_GENERATIONS = 400
+MOST_PRINTED = 200  # faults
 
 
 def relay_note(place: int, number: int) -> str:
@@ -312,7 +314,17 @@ def status(pid: int) -> dict[str, int]:
     }
 
 
-def slope(samples: list[tuple[float, int]]) -> tuple[float, float]:
+def means(samples: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The means of time and value over stretches of MEANS_S."""
+    stretches: dict[int, list[tuple[float, float]]] = {}
+    for at, value in samples:
+        stretches.setdefault(int(at // MEANS_S), []).append((at, value))
+    return [
+        (statistics.fmean(at for at, _ in part), statistics.fmean(v for _, v in part)) for part in stretches.values()
+    ]
+
+
+def slope(samples: list[tuple[float, float]]) -> tuple[float, float]:
     """Least squares: how much the value grows each hour, and the standard error of that."""
     if len(samples) < 3:
         return float("nan"), float("nan")
@@ -379,9 +391,9 @@ def report(
     ends: tuple[dict[str, int], dict[str, int]],
     load: tuple[float, float, float],
 ) -> None:
-    """Print the table."""
+    """Print the table, then the faults."""
     total, taken = sum(facts.calls.values()), sorted(facts.taken_ms)
-    half = [(at, row["VmRSS"] / 1024) for at, row in rows if at >= passed / 2]
+    half = means([(at, row["VmRSS"] / 1024) for at, row in rows if at >= passed / 2])
     grows, error = slope(half)
     memory = [row["VmRSS"] / 1024 for _, row in rows]
     lines = {
@@ -399,7 +411,7 @@ def report(
         "memory at the start, least, most, at the end": f"{ends[0]['VmRSS'] / 1024:.0f} / {min(memory):.0f} / "
         f"{max(memory):.0f} / {memory[-1]:.0f} MB",
         "slope over the second half": f"{grows:+.1f} ± {error:.1f} MB an hour "
-        f"(mean {statistics.fmean(value for _, value in half):.0f} MB, {len(half)} samples)",
+        f"(mean {statistics.fmean(value for _, value in half):.0f} MB, {len(half)} means of {MEANS_S:.0f} s)",
         "threads, handles at the start and at the end": f"{ends[0]['Threads']}, {ends[0]['handles']} → "
         f"{ends[1]['Threads']}, {ends[1]['handles']}",
         "processor time of the server": f"{(ends[1]['ticks'] - ends[0]['ticks']) / 100 / passed:.2f} s a second",
@@ -408,7 +420,7 @@ def report(
     }
     for name, value in lines.items():
         print(f"{name:<45} {value}")
-    for fault in facts.faults[:20]:
+    for fault in facts.faults[:MOST_PRINTED]:
         print("FAULT", fault[:600])
 
 
