@@ -27,8 +27,8 @@ _TABLES: Final = ("properties", "links", "tags")
 @dataclass(frozen=True, slots=True)
 class Contribution:
     """``links``: rows as in a build, ``order`` counts within them. ``written``: mentions of shared nodes as in
-    `written_mentions`. ``problems``: as in ``Built``. ``counts``: of links, by what is counted, and of lacking anchors.
-    """
+    `written_mentions`. ``problems``: as in ``Built``, without some that are the same before and after. ``counts``: of
+    links, by what is counted, and of lacking anchors."""
 
     links: LinkRows
     written: pl.DataFrame
@@ -55,21 +55,25 @@ def contributions(
     # One look-up for both sides: it costs the same for a few rows more.
     asked = [table["links"].with_columns(side=pl.lit(side, pl.UInt8)) for side, table in enumerate(tables)]
     links = link_rows(pl.concat(asked), ground.catalogue, ground.called, profile)
+    own = [_of_side(links, side) for side in (0, 1)]
+    # What is equal on both sides has the same problems, which need no words: they stay.
+    is_lost_same = own[0].elsewhere.drop("order").equals(own[1].elsewhere.drop("order"))
+    is_stated_same = tables[0]["properties"].equals(tables[1]["properties"])
+    paths = ground.catalogue.files["path"]
     given: list[Contribution] = []
-    for side, (records, table) in enumerate(zip(sides, tables, strict=True)):
-        own = _of_side(links, side)
-        lacking = _lacking(own, records, ground)
-        paths = ground.catalogue.files["path"]
-        _, refused = stated_properties(table["properties"], ground.labels, paths, profile)
+    for records, table, rows in zip(sides, tables, own, strict=True):
+        lacking = _lacking(rows, records, ground)
         found = [
-            *wording.unresolved(own, paths),
             wording.lacking_anchors(lacking, paths),
-            *refused,
             wording.stated_problems(rows_of_notes(records.problems, notes), records.listing["path"]),
         ]
-        counts = wording.link_counts(own, ground.catalogue, ground.folders) | {"missing_anchors": lacking.height}
+        if not is_lost_same:
+            found += wording.unresolved(rows, paths)
+        if not is_stated_same:
+            found += stated_properties(table["properties"], ground.labels, paths, profile)[1]
+        counts = wording.link_counts(rows, ground.catalogue, ground.folders) | {"missing_anchors": lacking.height}
         mentions = written_mentions(table["tags"], table["properties"], profile)
-        given.append(Contribution(own, mentions, wording.collected(found), counts))
+        given.append(Contribution(rows, mentions, wording.collected(found), counts))
     return given[0], given[1]
 
 
