@@ -40,7 +40,7 @@ def apart(work: Callable[[], T], lock: threading.Lock, patience_s: float | None)
             except Exception as fault:  # noqa: BLE001 -- handed to the thread that waits
                 faults.append(fault)
 
-    thread = threading.Thread(target=run, name="vaultgraph-refresh", daemon=True)
+    thread = threading.Thread(target=run, name="refresh", daemon=True)
     try:
         thread.start()
     except RuntimeError:  # no more threads, or the interpreter ends
