@@ -48,13 +48,14 @@ _ODD_FOOTNOTE: Final = (
 _LATE: Final = r"(?:0*[2-9][0-9]*|0*1[0-9]+|0+)[.)](?:[ \t]|$)"  # the marker of an item that is not the first
 
 # name, first characters (after blank space) of the lines it is looked for in, pattern
-_FLAGS: Final = (
+_COMMON: Final = (
     ("heading", "#", r"^ {0,3}#{1,6}(?:[ \t]|$)"),
     ("list_item", "-*+0123456789", rf"^[ \t]*{MARKER}(?:[ \t]|$)"),
+)
+_SELDOM: Final = (
     ("empty_item", "-*+0123456789", rf"^[ \t]*{MARKER}[ \t]*$"),
     ("late_item", "0123456789", rf"^[ \t]*{_LATE}"),
     ("deep_item", "-*+0123456789", rf"^(?:[ \t]*(?:{MARKER}[ \t]+){{3}}|[ \t]{{30,}}{MARKER}[ \t])"),
-    ("quote", ">", "^"),
     ("deep_quote", ">", r"^[ \t]*>[ \t]*>"),
     ("deeper_quote", ">", r"^[ \t]*>[ \t]*>[ \t]*>"),
     ("quote_item", ">", rf"^[ \t>]*{MARKER}(?:[ \t]|$)"),
@@ -87,8 +88,36 @@ _INNER_FLAGS: Final = (
 )
 
 _MARGIN: Final = b" \t"
+_QUOTE_MARK: Final = b">"
 _PREFIX: Final = rf"^[ \t>]*(?:{MARKER}[ \t]+[ \t>]*)*"
 _NO_BYTE: Final = 0xFF  # stands for the first byte of an empty line; UTF-8 has no such byte
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Flags that are looked for together: ``marks`` has, for each first byte, a bit for each flag that it allows;
+    ``any_of`` finds lines with any of them."""
+
+    names: tuple[str, ...]
+    patterns: tuple[str, ...]
+    any_of: str
+    marks: NDArray[np.uint32]
+
+
+def _table(*rows: tuple[str, str, str]) -> _Table:
+    marks = np.zeros(256, dtype=np.uint32)
+    for number, (_, characters, _) in enumerate(rows):
+        marks[list(characters.encode())] |= np.uint32(1 << number)
+    marks.setflags(write=False)
+    patterns = tuple(pattern for *_, pattern in rows)
+    return _Table(tuple(name for name, *_ in rows), patterns, "|".join(patterns), marks)
+
+
+_COMMON_TABLE: Final = _table(*_COMMON)
+_SELDOM_TABLE: Final = _table(*_SELDOM)
+_TOP_TABLE: Final = _table(*_CONTENT_FLAGS)
+_NESTED_TABLE: Final = _table(*_CONTENT_FLAGS, *_INNER_FLAGS)
+_FOUND_BY_PATTERN: Final = (*_COMMON_TABLE.names, *_SELDOM_TABLE.names, *_NESTED_TABLE.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +126,9 @@ class Lines:
 
     ``text``: String, without line ends. ``body``: int64[lines], the body of each line. ``first``: int64[bodies + 1],
     the row of each body's first line. ``flags``: bool[lines] by name; `blank`, `margin` (begins with blank space),
-    `indented` (a column of 4 or more), `container` (begins with a marker of a quote or a list item), `open` (may hold
-    a link, a tag or a block id), `inner_blank` (nothing but markers) and those of the tables above.
+    `indented` (a column of 4 or more), `quote`, `container` (begins with a marker of a quote or a list item), `open`
+    (may hold a link, a tag or a block id), `caret` (holds one), `inner_blank` (nothing but markers) and those of the
+    tables above.
     """
 
     text: pl.Series
@@ -111,8 +141,12 @@ def split_lines(bodies: Sequence[str] | pl.Series, *, every_line: bool = False) 
     """One row a line of all ``bodies``, whose line ends are LF; with ``every_line`` each line that is not blank is
     `open`."""
     split = pl.Series("text", bodies, dtype=pl.String).str.split("\n")
-    counts = split.list.len().to_numpy().astype(np.int64)
-    text = split.explode()
+    if len(split) == 1:
+        text = split[0].alias("text")
+        counts = np.array([len(text)], dtype=np.int64)
+    else:
+        text = split.explode()
+        counts = split.list.len().to_numpy().astype(np.int64)
     first = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
     flags = _flags(text)
     if every_line:
@@ -130,60 +164,74 @@ def above_of(lines: Lines, flag: BoolArray, *, at_top: bool = False) -> BoolArra
 
 def _flags(text: pl.Series) -> dict[str, BoolArray]:
     size = len(text)
-    column = pl.col("text")
-    frame = text.to_frame().select(open=column.str.contains(_OPEN_SYNTAX), lead=_first_byte(column))
+    frame = text.to_frame().select_seq(_IS_OPEN, _HAS_CARET, _LEAD)
     lead = frame["lead"].to_numpy().copy()
-    flags = {name: np.zeros(size, dtype=np.bool_) for name, *_ in (*_FLAGS, *_CONTENT_FLAGS, *_INNER_FLAGS)}
-    flags["open"] = frame["open"].to_numpy()
-    flags["margin"] = np.isin(lead, list(_MARGIN))
-    margins = np.flatnonzero(flags["margin"])
-    within = text.gather(margins)
+    flags = {name: np.zeros(size, dtype=np.bool_) for name in _FOUND_BY_PATTERN}
+    flags["open"], flags["caret"] = frame["open"].to_numpy(), frame["caret"].to_numpy()
+    flags["margin"] = margin = (lead == _MARGIN[0]) | (lead == _MARGIN[1])
     flags["indented"] = np.zeros(size, dtype=np.bool_)
-    flags["indented"][margins[within.str.contains(_INDENTED).to_numpy()]] = True
-    content = within.str.strip_chars_start(" \t")
-    lead[margins] = content.to_frame().select(_first_byte(column)).to_series().to_numpy()
+    within = (
+        text.filter(pl.Series(margin)).to_frame().select_seq(_IS_INDENTED, _BARE, _BARE_LEAD) if margin.any() else None
+    )
+    if within is not None:
+        flags["indented"][margin] = within["indented"].to_numpy()
+        lead[margin] = within["lead"].to_numpy()
     flags["blank"] = lead == _NO_BYTE
-    _find_flags(flags, _FLAGS, np.arange(size), text, lead)
-    flags["container"] = flags["quote"] | flags["list_item"]
-    top = np.flatnonzero(~(flags["container"] | flags["margin"]))
-    _find_flags(flags, _CONTENT_FLAGS, top, text, lead[top])
-    holders = np.flatnonzero(flags["container"])
-    loose = np.flatnonzero(~flags["container"][margins])
-    nested = np.concatenate([margins[loose], holders])
-    content = pl.concat([content.gather(loose), text.gather(holders).str.replace(_PREFIX, "")])
-    lead = content.to_frame().select(_first_byte(column)).to_series().to_numpy()
+    _find_flags(flags, _COMMON_TABLE, np.arange(size), text, lead)
+    flags["quote"] = lead == _QUOTE_MARK[0]
+    flags["container"] = container = flags["quote"] | flags["list_item"]
+    _find_flags(flags, _SELDOM_TABLE, np.arange(size), text, lead)
+    top = np.flatnonzero(~(container | margin))
+    _find_flags(flags, _TOP_TABLE, top, text, lead[top])
     flags["inner_blank"] = np.zeros(size, dtype=np.bool_)
-    flags["inner_blank"][nested] = lead == _NO_BYTE
-    _find_flags(flags, (*_CONTENT_FLAGS, *_INNER_FLAGS), nested, content, lead)
+    if within is not None:
+        loose = np.flatnonzero(margin & ~container)
+        content = within["text"].filter(pl.Series(~container[margin]))
+        flags["inner_blank"][loose] = lead[loose] == _NO_BYTE
+        _find_flags(flags, _NESTED_TABLE, loose, content, lead[loose])
+    if container.any():
+        holders = np.flatnonzero(container)
+        content = text.filter(pl.Series(container)).str.replace(_PREFIX, "")
+        inner = content.to_frame().select_seq(_LEAD)["lead"].to_numpy()
+        flags["inner_blank"][holders] = inner == _NO_BYTE
+        _find_flags(flags, _NESTED_TABLE, holders, content, inner)
     return flags
 
 
 def _find_flags(
-    flags: dict[str, BoolArray],
-    table: Sequence[tuple[str, str, str]],
-    rows: IntArray,
-    texts: pl.Series,
-    lead: NDArray[np.uint8],
+    flags: dict[str, BoolArray], table: _Table, rows: IntArray, texts: pl.Series, lead: NDArray[np.uint8]
 ) -> None:
     """Looks for the patterns of ``table`` in the lines ``rows`` whose byte of ``lead`` allows them. ``texts`` are those
     of the rows, or of all lines."""
-    marks = _marks(table)[lead]  # a bit for each flag that the first byte allows
-    some = np.flatnonzero(marks)
-    marks, rows, texts = marks[some], rows[some], texts.gather(rows[some] if len(texts) > len(lead) else some)
-    for number, (name, _, pattern) in enumerate(table):
-        chosen = np.flatnonzero(marks & (1 << number))
-        if len(chosen):
-            found = texts.gather(chosen).str.contains(pattern).to_numpy()
-            flags[name][rows[chosen[found]]] = True
+    marks = table.marks[lead]  # a bit for each flag that the first byte allows
+    is_asked = marks != 0
+    if not is_asked.any():
+        return
+    marks, rows = marks[is_asked], rows[is_asked]
+    texts = texts.filter(pl.Series(is_asked)) if len(texts) == len(lead) else texts[pl.Series(rows, dtype=pl.UInt32)]
+    # all at once first: of most patterns there is nothing to find
+    found = texts.str.contains(table.any_of)
+    if not found.any():
+        return
+    is_found = found.to_numpy()
+    marks, rows, texts = marks[is_found], rows[is_found], texts.filter(found)
+    for number, (name, pattern) in enumerate(zip(table.names, table.patterns, strict=True)):
+        is_lone = marks == 1 << number  # nothing else can have been found
+        flags[name][rows[is_lone]] = True
+        is_asked = (marks & (1 << number) != 0) & ~is_lone
+        if is_asked.any():
+            found = texts.filter(pl.Series(is_asked)).str.contains(pattern).to_numpy()
+            flags[name][rows[is_asked][found]] = True
 
 
 def _first_byte(texts: pl.Expr) -> pl.Expr:
-    return texts.cast(pl.Binary).bin.get(0, null_on_oob=True).fill_null(_NO_BYTE)
+    return texts.cast(pl.Binary).bin.get(0, null_on_oob=True).fill_null(_NO_BYTE).alias("lead")
 
 
-def _marks(table: Sequence[tuple[str, str, str]]) -> NDArray[np.uint32]:
-    """For each byte, the flags of which it may be the first visible character, a bit each."""
-    marks = np.zeros(256, dtype=np.uint32)
-    for number, (_, characters, _) in enumerate(table):
-        marks[list(characters.encode())] |= np.uint32(1 << number)
-    return marks
+_TEXT: Final = pl.col("text")
+_LEAD: Final = _first_byte(_TEXT)
+_IS_OPEN: Final = _TEXT.str.contains(_OPEN_SYNTAX).alias("open")
+_HAS_CARET: Final = _TEXT.str.contains("^", literal=True).alias("caret")
+_IS_INDENTED: Final = _TEXT.str.contains(_INDENTED).alias("indented")
+_BARE: Final = _TEXT.str.strip_chars_start(" \t")
+_BARE_LEAD: Final = _first_byte(_BARE)

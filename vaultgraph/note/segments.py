@@ -21,6 +21,7 @@ from vaultgraph.note.structure import CELL_TAG, structures_of
 _BLOCK_ID: Final = r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$"
 _QUOTE_MARKS: Final = r"^[ \t]*(?:>[ \t]?)+"
 _CLOSING_MARKS: Final = r"(?:^|[ \t])[ \t]*#+[ \t]*$"
+_NO_BLOCKS: Final = pl.DataFrame(schema={"row": pl.Int64, "body": pl.Int64, "id": pl.String})
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +166,9 @@ def _exact(exact: Sequence[Exact], readable: BoolArray) -> tuple[pl.DataFrame, p
 
 
 def _blocks(lines: Lines, readable: BoolArray) -> pl.DataFrame:
-    carets = np.flatnonzero(lines.text.str.contains("^", literal=True).to_numpy() & readable)
+    carets = np.flatnonzero(lines.flags["caret"] & readable)
     if not len(carets):
-        return pl.DataFrame(schema={"row": pl.Int64, "body": pl.Int64, "id": pl.String})
+        return _NO_BLOCKS
     frame = pl.DataFrame(
         {"row": carets, "body": lines.body[carets], "id": lines.text.gather(carets).str.extract(_BLOCK_ID)}
     )
