@@ -5,13 +5,16 @@ their text out of play. What an alternation cannot judge goes to the exact scan 
 `links` turns them into rows of the RecordTable.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from vaultgraph.note.inline import References, TokenKind, scan_inline
+from vaultgraph.note.lines import BoolArray, IntArray
 from vaultgraph.note.patterns import (
     AUTOLINK,
     HTML_TAG,
@@ -49,6 +52,12 @@ _DIFFICULT: Final = (
     rf"|(?:[{SPACE}]|\\.)#[^\[\]]*\]\("  # a tag in a link's text
 )
 _DOUBTFUL: Final = r"``|\$|\]\(|://"  # literals, one of which every difficult text has: quickly looked for
+_LINK_GROUPS: Final = rf"\A!?\[({PLAIN_TEXT})\]{LINK_TAIL}\z"
+
+_LEAST_ADDRESS: Final = len("http://x")
+_LF: Final = 10
+_EXCLAMATION: Final = ord("!")
+_MAY_BE_LINK, _MAY_BE_ADDRESS, _MAY_BE_TAG = 1, 2, 4
 _COLUMNS: Final = pl.Schema(
     {
         "segment": pl.UInt32,
@@ -60,6 +69,46 @@ _COLUMNS: Final = pl.Schema(
         "title": pl.String,
     }
 )
+_NONE: Final = pl.DataFrame(schema=_COLUMNS)
+_NOTHING: Final = pl.Series([None], dtype=pl.String)
+
+_TEXT: Final = pl.col("text")
+_SIZE: Final = _TEXT.str.len_bytes().alias("size")
+_IS_DOUBTFUL: Final = _TEXT.str.contains(_DOUBTFUL).alias("doubtful")
+
+_RAW: Final = pl.col("raw")
+_MARKS: Final = (
+    _RAW.str.count_matches("\n", literal=True).alias("ends"),
+    _RAW.cast(pl.Binary).bin.get(0).alias("lead"),
+    _RAW.str.len_bytes().alias("size"),
+    _RAW.str.starts_with("[[").alias("is_wiki"),
+    _RAW.str.starts_with("![[").alias("is_embed"),
+)
+_INNER: Final = _RAW.str.strip_prefix("!").str.strip_prefix("[[").str.strip_suffix("]]")
+_ADDRESS: Final = pl.coalesce(
+    _RAW.str.extract(rf"\A<((?i:https?)://[^{SPACE}<>]+)>\z"), _RAW.str.extract(rf"\A(?:{URL_START})?({URL})\z")
+)
+_TAG: Final = _RAW.str.extract(rf"\A(?:[{SPACE}]|\\.)?#([^#]+(?:#[^#]+)*)\z").alias("name")
+_HAS_SEVERAL: Final = _RAW.str.contains("#[^#]+#").alias("several")
+_DESTINATION: Final = pl.coalesce("2", "3", pl.lit("")).alias("name")
+_ANY_TITLE: Final = pl.coalesce("4", "5", "6")
+_LINK_TITLE: Final = pl.when(_ANY_TITLE != "").then(_ANY_TITLE).alias("title")
+
+
+def _first_bytes() -> NDArray[np.uint8]:
+    """For each byte, what a token that begins with it may be."""
+    first = np.zeros(256, dtype=np.uint8)
+    first[list(b"[!")] = _MAY_BE_LINK
+    may_be_address = np.ones(256, dtype=np.bool_)
+    may_be_address[list(b"[!0123456789_=+/&?%.#@-")] = False
+    may_be_address[[byte for byte in range(128) if chr(byte).isalpha() and byte != ord("h")]] = False
+    first[may_be_address] |= _MAY_BE_ADDRESS
+    first[[*b"#\\ \t\n\x0b\x0c\r", *range(128, 256)]] |= _MAY_BE_TAG
+    first.setflags(write=False)
+    return first
+
+
+_FIRST: Final = _first_bytes()
 
 
 def find_tokens(segments: Segments) -> pl.DataFrame:
@@ -78,100 +127,137 @@ def find_tokens(segments: Segments) -> pl.DataFrame:
 
 def difficult(segments: Segments) -> pl.Series:
     """Which segments the column scan leaves to the exact one."""
-    text = pl.col("text")
-    found = segments.text.select(
-        long=(text.str.len_bytes() > MOST_BYTES) & text.str.contains("<!--", literal=True),
-        doubtful=text.str.contains(_DOUBTFUL),
-        referring=pl.col("body").is_in(list(segments.references)) & text.str.contains("[", literal=True),
-    )
-    doubtful = found["doubtful"].arg_true()
-    is_difficult = segments.text["text"].gather(doubtful).str.contains(_DIFFICULT)
-    return (found["long"] | found["referring"]).scatter(doubtful.filter(is_difficult), True).alias("difficult")
+    text = segments.text["text"]
+    found = text.to_frame().select_seq(_SIZE, _IS_DOUBTFUL)
+    is_exact = found["size"].to_numpy() > MOST_BYTES
+    if is_exact.any():
+        is_exact[is_exact] = text.filter(pl.Series(is_exact)).str.contains("<!--", literal=True).to_numpy()
+    if segments.references:
+        referring = np.isin(segments.text["body"].to_numpy(), list(segments.references))
+        is_exact |= referring & text.str.contains("[", literal=True).to_numpy()
+    is_doubtful = found["doubtful"]
+    if is_doubtful.any():
+        is_exact[is_doubtful.to_numpy()] |= text.filter(is_doubtful).str.contains(_DIFFICULT).to_numpy()
+    return pl.Series("difficult", is_exact)
 
 
 def _quick(frame: pl.DataFrame) -> pl.DataFrame:
-    found = frame.select("segment", "row", raw=pl.col("text").str.extract_all(_TOKEN)).explode("raw").drop_nulls("raw")
-    raw = pl.col("raw")
-    marks = found.select(
-        ends=raw.str.count_matches("\n", literal=True),
-        is_end=raw.str.starts_with("\n"),
-        is_wiki=raw.str.starts_with("[["),
-        is_embed=raw.str.starts_with("![["),
-    )
-    segment, ends = found["segment"].to_numpy(), marks["ends"].to_numpy().astype(np.int64)
+    lists = frame["text"].str.extract_all(_TOKEN)
+    counts = lists.list.len().to_numpy()
+    if not counts.any():
+        return _NONE
+    raw = lists.explode(empty_as_null=False).alias("raw")
+    marks = raw.to_frame().select_seq(_MARKS)
+    segment = np.repeat(frame["segment"].to_numpy(), counts)
+    ends, lead = marks["ends"].to_numpy().astype(np.int64), marks["lead"].to_numpy()
     before = np.cumsum(ends) - ends
     is_first = np.ones(len(segment), dtype=np.bool_)
     is_first[1:] = segment[1:] != segment[:-1]
-    base = before[is_first][np.cumsum(is_first) - 1] if len(segment) else before
-    line = found["row"].to_numpy() + before - base + marks["is_end"].to_numpy()
-    found = pl.DataFrame([found["segment"], pl.Series("line", line), found["raw"], marks["is_embed"]]).with_row_index(
-        "order"
-    )
-    is_wiki = marks["is_wiki"] | marks["is_embed"]
-    rest = found.filter(~is_wiki)
-    kinds = [_wikilinks(found.filter(is_wiki)), *_links_and_addresses(rest), _tags(rest)]
-    return pl.concat(kinds).sort("order", maintain_order=True).select(_COLUMNS.names())
+    base = before[is_first][np.cumsum(is_first) - 1]
+    line = np.repeat(frame["row"].to_numpy(), counts) + before - base + (lead == _LF)
+    is_embed = marks["is_embed"].to_numpy()
+    is_wiki = marks["is_wiki"].to_numpy() | is_embed
+    size = marks["size"].to_numpy()
+    rest = np.flatnonzero(~is_wiki & (size > 1))  # what is one byte long states nothing
+    kinds = [_Found(TokenKind.WIKILINK, np.flatnonzero(is_wiki), _inner(raw.filter(pl.Series(is_wiki))))]
+    if len(rest):
+        kinds += _links_and_tags(rest, raw, lead, size)
+    kinds = [found for found in kinds if len(found.order)]
+    return _in_order(kinds, segment, line, is_embed) if kinds else _NONE
 
 
-def _wikilinks(found: pl.DataFrame) -> pl.DataFrame:
-    inner = pl.col("raw").str.strip_prefix("!").str.strip_prefix("[[").str.strip_suffix("]]")
-    return _shaped(found, TokenKind.WIKILINK, embed=pl.col("is_embed"), name=inner)
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Tokens of one kind: their places ``order`` among all of them, name, and for links text, title and whether they
+    are embeds."""
+
+    kind: TokenKind
+    order: IntArray
+    name: pl.Series
+    text: pl.Series | None = None
+    title: pl.Series | None = None
+    is_embed: BoolArray | None = None
 
 
-def _links_and_addresses(found: pl.DataFrame) -> list[pl.DataFrame]:
-    if not found.height:
-        return []
-    raw = pl.col("raw")
-    bracketed = found["raw"].str.contains(r"\A!?\[(?:[^\[]|\z)")
-    parts = found.filter(bracketed)
-    groups = parts["raw"].str.extract_groups(rf"\A!?\[({PLAIN_TEXT})\]{LINK_TAIL}\z").struct.unnest()
-    is_link = groups["1"].is_not_null()
-    title = pl.coalesce("4", "5", "6")
-    links = _shaped(
-        parts.hstack(groups).filter(is_link),
-        TokenKind.MARKDOWN,
-        embed=raw.str.starts_with("!"),
-        name=pl.coalesce("2", "3", pl.lit("")),
-        text=pl.col("1"),
-        title=pl.when(title != "").then(title),
-    )
-    # a bare address may stand behind an opening bracket that is no link
-    others = pl.concat([found.filter(~bracketed), parts.filter(~is_link)])
-    address = others.with_columns(
-        name=pl.coalesce(
-            raw.str.extract(rf"\A<((?i:https?)://[^{SPACE}<>]+)>\z"), raw.str.extract(rf"\A(?:{URL_START})?({URL})\z")
-        )
-    )
-    return [links, _shaped(address.drop_nulls("name"), TokenKind.URL, name=pl.col("name"))]
-
-
-def _tags(found: pl.DataFrame) -> pl.DataFrame:
-    # a tag may follow a tag directly
-    names = pl.col("raw").str.extract(rf"\A(?:[{SPACE}]|\\.)?#([^#]+(?:#[^#]+)*)\z").str.split("#")
-    tags = found.with_columns(name=names).drop_nulls("name").explode("name")
-    return _shaped(tags, TokenKind.TAG, name=pl.col("name"))
-
-
-def _shaped(
-    found: pl.DataFrame,
-    kind: TokenKind,
-    *,
-    name: pl.Expr,
-    embed: pl.Expr | None = None,
-    text: pl.Expr | None = None,
-    title: pl.Expr | None = None,
+def _in_order(
+    kinds: Sequence[_Found], segment: NDArray[np.uint32], line: IntArray, is_wiki_embed: BoolArray
 ) -> pl.DataFrame:
-    nothing = pl.lit(None, dtype=pl.String)
-    return found.select(
-        "order",
-        "segment",
-        "line",
-        kind=pl.lit(int(kind), dtype=pl.UInt8),
-        is_embed=pl.lit(False) if embed is None else embed,
-        name=name,
-        text=nothing if text is None else text,
-        title=nothing if title is None else title,
+    """The tokens of all ``kinds`` as rows, by place."""
+    order = np.concatenate([found.order for found in kinds])
+    kind = np.repeat(np.array([found.kind for found in kinds], dtype=np.uint8), [len(found.order) for found in kinds])
+    is_embed = is_wiki_embed[order]
+    columns: dict[str, list[pl.Series]] = {"name": [], "text": [], "title": []}
+    first = 0
+    for found in kinds:
+        size = len(found.order)
+        if found.is_embed is not None:
+            is_embed[first : first + size] = found.is_embed
+        first += size
+        for name, column in columns.items():
+            column.append(
+                getattr(found, name) if getattr(found, name) is not None else _NOTHING.new_from_index(0, size)
+            )
+    texts = [pl.concat(column).alias(name) for name, column in columns.items()]
+    if len(kinds) > 1:
+        sorting = np.argsort(order, kind="stable")
+        order, kind, is_embed = order[sorting], kind[sorting], is_embed[sorting]
+        index = pl.Series(sorting.astype(np.uint32))
+        texts = [column[index] for column in texts]
+    numbers = {"segment": segment[order], "line": line[order], "kind": kind, "is_embed": is_embed}
+    return pl.DataFrame([*(pl.Series(name, column) for name, column in numbers.items()), *texts])
+
+
+def _inner(raw: pl.Series) -> pl.Series:
+    if not len(raw):
+        return raw
+    return raw.to_frame().select_seq(_INNER)["raw"]
+
+
+def _links_and_tags(rows: IntArray, raw: pl.Series, lead: NDArray[np.uint8], size: NDArray[np.uint32]) -> list[_Found]:
+    """The links, addresses and tags among the tokens ``rows``, none of which is a wikilink."""
+    first = _FIRST[lead[rows]]
+    found: list[_Found] = []
+    bracketed = rows[first & _MAY_BE_LINK != 0]
+    others = rows[(first & _MAY_BE_ADDRESS != 0) & (size[rows] >= _LEAST_ADDRESS)]
+    if len(bracketed):
+        texts = _at(raw, bracketed)
+        groups = texts.str.extract_groups(_LINK_GROUPS).struct.unnest()
+        is_link = groups["1"].is_not_null().to_numpy()
+        if is_link.any():
+            found.append(_links(bracketed[is_link], lead, groups.filter(pl.Series(is_link))))
+        # a bare address may stand behind an opening bracket that is no link
+        others = np.union1d(others, bracketed[~is_link])
+    if len(others):
+        names = _at(raw, others).to_frame().select_seq(_ADDRESS)["raw"]
+        is_address = names.is_not_null()
+        found.append(_Found(TokenKind.URL, others[is_address.to_numpy()], names.filter(is_address)))
+    tagged = rows[first & _MAY_BE_TAG != 0]
+    if len(tagged):
+        found.append(_tags(tagged, _at(raw, tagged)))
+    return found
+
+
+def _links(order: IntArray, lead: NDArray[np.uint8], groups: pl.DataFrame) -> _Found:
+    parts = groups.select_seq(_DESTINATION, _LINK_TITLE)
+    return _Found(
+        TokenKind.MARKDOWN, order, parts["name"], groups["1"], parts["title"], is_embed=lead[order] == _EXCLAMATION
     )
+
+
+def _tags(order: IntArray, raw: pl.Series) -> _Found:
+    parts = raw.to_frame().select_seq(_TAG, _HAS_SEVERAL)
+    names = parts["name"]
+    if names.null_count():
+        is_tag = names.is_not_null()
+        order, names = order[is_tag.to_numpy()], names.filter(is_tag)
+    if parts["several"].any():  # a tag may follow a tag directly
+        lists = names.str.split("#")
+        order, names = np.repeat(order, lists.list.len().to_numpy()), lists.explode(empty_as_null=False)
+    return _Found(TokenKind.TAG, order, names)
+
+
+def _at(texts: pl.Series, rows: IntArray) -> pl.Series:
+    return texts[pl.Series(rows.astype(np.uint32))]
 
 
 def _slow(frame: pl.DataFrame, references: Mapping[int, References]) -> pl.DataFrame:
