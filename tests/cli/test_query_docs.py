@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultgraph.cli.vault_queries import QUERIES, WITH_PARTS, WITH_ROWS
+from vaultgraph.serve.vault_queries import QUERIES, WITH_PARTS, WITH_ROWS
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "queries.md").read_text(encoding="utf-8")

@@ -37,10 +37,10 @@ def test_a_selftest_shakes_hands_uses_each_capability_and_exits_0(vaultgraph, wr
     assert done.code == 0, done.out
     assert lines[0].startswith("note     workspace_mcp.yaml:2: `builtins.github` has no effect")
     assert re.search(r"^initialize +\S+ ms  ok  vaultgraph \(Quay\) \S+, protocol 20\d\d-\d\d-\d\d$", lines[1])
-    assert lines[2].endswith(" ms  ok  11 tools")
+    assert lines[2].endswith(" ms  ok  12 tools")
     tried = [line.split()[0] for line in lines[1:-1]]
     assert tried[:4] == ["initialize", "tools/list", "graph_overview", "cypher_query"]
-    assert {"read_source", "grep", "list_source", "fetch_images", "one", "expand_response"} <= set(tried)
+    assert {"links", "read_source", "grep", "list_source", "fetch_images", "one", "expand_response"} <= set(tried)
     assert tried[-2:] == ["prompts", "resources"]
     assert all(" ms  ok" in line or "not tried" in line for line in lines[1:-1])
     assert lines[-1].startswith("all ")

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from vaultgraph.cli.vault_commands import command_query
-from vaultgraph.cli.vault_queries import QUERIES
 from vaultgraph.cypher.query import run_query
+from vaultgraph.serve.vault_queries import QUERIES
 from vaultgraph.vault.vault import open_vault
 
 NOTES = {

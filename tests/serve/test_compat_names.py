@@ -36,6 +36,11 @@ def outline(vault, name):
     return answer.is_error, answer.text
 
 
+def links(vault, name):
+    answer = vault.call("links", note=name)
+    return answer.is_error, answer.text
+
+
 def command(word):
     def ask(vault, name):
         code = run([word, str(vault.session.root.path), name])
@@ -47,6 +52,7 @@ def command(word):
 
 WAYS = {
     "read_source": (read_source, "# Home"),
+    "links": (links, "out\tA/Note.md\t8"),
     "vault.outline": (outline, "6\tHome"),
     "vaultgraph links": (command("links"), "A/Note"),
     "vaultgraph backlinks": (command("backlinks"), "A/Note.md"),

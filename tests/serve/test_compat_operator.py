@@ -209,6 +209,7 @@ def test_a_faulty_recipe_is_a_problem_with_its_place_and_the_others_load(serve):
 def test_every_tool_accepts_the_budget_of_a_reply_and_refuses_a_wrong_one(serve, tool):
     given = {
         "cypher_query": {"query": "RETURN 1"},
+        "links": {"note": "Home"},
         "read_source": {"file_path": "Home"},
         "grep": {"pattern": "sea"},
         "fetch_images": {"items": ["a.png"]},

@@ -25,6 +25,7 @@ SAID = "Fulmar"  # of the only row
 CALLS = {
     "graph_overview": {"types": ["Boat"]},
     "cypher_query": {"query": "MATCH (b:Boat) RETURN b.title AS boat"},
+    "links": {"note": "Fulmar"},
     "read_source": {"file_path": "Boats/Fulmar.md"},
     "grep": {"pattern": "Fulmar"},
     "list_source": {"path": "Boats"},

@@ -13,6 +13,7 @@ import pytest
 TOOLS = [
     "graph_overview",
     "cypher_query",
+    "links",
     "read_source",
     "grep",
     "list_source",

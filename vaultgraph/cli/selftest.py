@@ -168,6 +168,8 @@ class _Known:
                 return {"file_path": askable(self._text), "max_chars": 1000} if self._text else None
             case "grep":
                 return {"pattern": ".", "max_results": 1}
+            case "links":
+                return await self._a_note()
             case "fetch_images":
                 return await self._an_image(name)
             case "run_recipe_query":
@@ -190,6 +192,18 @@ class _Known:
                 return arguments
         return {"items": [askable(self._images[0])]} if self._images else None
 
+    async def _a_note(self) -> dict[str, Any] | None:
+        """A note of the graph."""
+        query = "MATCH (n) WHERE n.path ENDS WITH '.md' RETURN n.path LIMIT 1"
+        answer = await self._asked({"query": query, "format": "json"})
+        rows = (answer.structured or {}).get("rows") if answer else None
+        return {"note": rows[0][0]} if rows else None
+
+    async def _asked(self, arguments: dict[str, Any]) -> Answer | None:
+        """The answer to a query; None where no tool takes one."""
+        asking = next((name for name in self._schemas if self._bundled(name) == "cypher_query"), None)
+        return None if asking is None else await self.call(asking, arguments)
+
     def _a_recipe(self) -> dict[str, Any] | None:
         recipes = guides_of(self._session, static_operations(self._session)).recipes.values()
         for served in recipes:
@@ -199,11 +213,10 @@ class _Known:
 
     async def _more(self) -> dict[str, Any] | None:
         """A result to ask more of: a long answer is made for it."""
-        asking = next((name for name in self._schemas if self._bundled(name) == "cypher_query"), None)
-        if asking is None:
-            return None
-        query = "UNWIND range(1, 5000) AS number RETURN number, 'a row of a long answer' AS text"
-        _, found, rest = (await self.call(asking, {"query": query})).text.partition('expand_response(result_id="')
+        answer = await self._asked(
+            {"query": "UNWIND range(1, 5000) AS number RETURN number, 'a row of a long answer' AS text"}
+        )
+        _, found, rest = (answer.text if answer else "").partition('expand_response(result_id="')
         return {"result_id": rest.split('"', 1)[0]} if found else None
 
 

@@ -1,6 +1,6 @@
 """Commands with Obsidian's own names: links, backlinks, unresolved, orphans, deadends, outline, tags.
 
-Each runs one query of vault_queries on the vault and prints its rows. A note is named as a link would name it.
+Each runs one query of serve/vault_queries on the vault and prints its rows. A note is named as a link would name it.
 """
 
 import sys
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from vaultgraph.cli.progress import progress_bar
-from vaultgraph.cli.vault_queries import NOTE, QUERIES, WITH_PARTS, WITH_ROWS
+from vaultgraph.serve.vault_queries import NOTE, query_of
 
 if TYPE_CHECKING:  # the engine is imported when a command runs
     from vaultgraph.graph.graph import Graph
@@ -101,10 +101,7 @@ def command_query(name: str, graph: "Graph", note_label: str) -> str:
     """The text of a command's query for this graph."""
     from vaultgraph.serve.overview import quoted  # noqa: PLC0415 -- loads the engine
 
-    text = WITH_PARTS.get(name, QUERIES[name]) if "note_id" in graph.node_columns else QUERIES[name]
-    if any("row" in table.columns for table in graph.relationships.values()):
-        text = WITH_ROWS.get(name, text)
-    return text.replace(NOTE, f"(n:{quoted(note_label)})")
+    return query_of(name, graph).replace(NOTE, f"(n:{quoted(note_label)})")
 
 
 def _note_path(vault: "Vault", text: str) -> str:

@@ -19,7 +19,7 @@ from vaultgraph.cypher.functions.aggregates import AGGREGATES
 from vaultgraph.errors import EvaluationError
 from vaultgraph.graph.columns import Ids, gather
 from vaultgraph.graph.graph import Graph, RelationshipTable, label_counts, ranges_of_label
-from vaultgraph.graph.note_names import notes_like, notes_named
+from vaultgraph.graph.note_names import is_path, notes_like, notes_named
 from vaultgraph.graph.schema import PropertyFacts, facts_of
 
 Tables = Mapping[str, Callable[[], pl.DataFrame]]
@@ -143,9 +143,7 @@ def outline(graph: Graph, tables: Tables, path: str | None) -> pl.DataFrame:
 
 def _path_of_note(graph: Graph, name: str) -> str:
     """The path of the one note ``name`` means; ``name`` itself where it is the path of a node."""
-    every = np.arange(graph.node_count, dtype=np.int64)
-    paths = (part.series for part in gather(graph.node_columns.get("path"), every))
-    if any(name in series for series in paths if series.dtype == pl.String):
+    if is_path(graph, name):
         return name
     found = notes_named(graph, name)
     if len(found) == 1:

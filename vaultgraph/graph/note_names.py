@@ -34,6 +34,13 @@ def notes_named(graph: Graph, name: str) -> list[str]:
     return []
 
 
+def is_path(graph: Graph, text: str) -> bool:
+    """Whether a node, of a note or of another file, has exactly this path."""
+    every = np.arange(graph.node_count, dtype=np.int64)
+    paths = (part.series for part in gather(graph.node_columns.get("path"), every))
+    return any(text in series for series in paths if series.dtype == pl.String)
+
+
 def _strings(column: Column | None, graph: Graph, *, with_lists: bool = True) -> pl.DataFrame:
     """(id, text) of every text cell and, ``with_lists``, of every item of a list of texts."""
     parts = [pl.DataFrame(schema={"id": pl.Int64, "text": pl.String})]

@@ -1,6 +1,6 @@
 """Asking a session's graph: one query as of a day, with the values written as the operator has it.
 
-The one way from an operation to rows: cypher_query, tools with a query and recipes come through here.
+The one way from an operation to rows: cypher_query, links, tools with a query and recipes come through here.
 """
 
 from collections.abc import Mapping
@@ -15,17 +15,19 @@ from vaultgraph.serve.session import Session
 from vaultgraph.vault.valid_time import TODAY, ViewStore, run_as_of
 
 if TYPE_CHECKING:
+    from vaultgraph.cypher.budget import Budget
     from vaultgraph.cypher.result import Result
     from vaultgraph.vault.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The rows, what the answer says of its truth, and warnings, a line each."""
+    """The rows, what the answer says of its truth, and warnings, a line each: ``remarks`` are those about the day."""
 
     result: "Result"
     marks: Marks
     warnings: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
 
 def ask(
@@ -43,14 +45,26 @@ def ask(
         ParameterError: ``valid_at`` is no day, differs from the prefix, or nothing declares valid time.
         QueryError: the query is wrong, over its deadline, or cancelled.
     """
-    snapshot, asked = asked_snapshot(session)
     budget = budget_for(timeout_ms, cancelled)
+    return ask_of(session, asked_snapshot(session), query, parameters, budget, valid_at=valid_at)
+
+
+def ask_of(
+    session: Session,
+    of: "tuple[Snapshot, datetime]",
+    query: str,
+    parameters: Mapping[str, object],
+    budget: "Budget",
+    *,
+    valid_at: str | None = None,
+) -> Asked:
+    """As ``ask``, of what ``asked_snapshot`` gave: several queries of one call ask the same generation."""
+    snapshot, asked = of
     default = session.manifest.valid_time or TODAY
     found = run_as_of(snapshot, _views(session), query, parameters, budget, valid_at=valid_at, default=default)
-    warnings = list(found.result.warnings)
-    if found.undated:
-        warnings.append(f"{found.undated:,} ends of validity are no dates and count as open")
-    return Asked(found.result, marks_of(found.snapshot, asked, found.valid_at), tuple(warnings))
+    remarks = (f"{found.undated:,} ends of validity are no dates and count as open",) if found.undated else ()
+    marks = marks_of(found.snapshot, asked, found.valid_at)
+    return Asked(found.result, marks, (*found.result.warnings, *remarks), remarks)
 
 
 def asked_snapshot(session: Session) -> "tuple[Snapshot, datetime]":

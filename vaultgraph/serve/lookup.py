@@ -1,6 +1,7 @@
 """From what a caller writes for a file or a folder to its path: a path, a link, a title, in any letter case.
 
-Used by the file operations. What is spelled as on disk always wins; after it only what is unique is taken for meant.
+Used by the file operations and `links`. What is spelled as on disk always wins; after it only what is unique is taken
+for meant.
 """
 
 import re
@@ -12,7 +13,8 @@ from vaultgraph.errors import FileError, MissingFileError, ParameterError, PathE
 from vaultgraph.files.lookup import paths_called
 from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.files.walk import fold
-from vaultgraph.graph.note_names import NEAREST, notes_like, notes_named
+from vaultgraph.graph.graph import Graph
+from vaultgraph.graph.note_names import NEAREST, is_path, notes_like, notes_named
 from vaultgraph.serve.cells import one_line
 from vaultgraph.serve.session import Session, StillBuilding
 from vaultgraph.vault.snapshot import Snapshot
@@ -107,6 +109,34 @@ def file_called(root: VaultRoot, names: Names, text: str) -> tuple[str, Written]
     if not found:
         raise _with_nearest(names, missing, meant.name)
     return _only(found, text), meant
+
+
+def find_note(graph: Graph, text: str) -> str:
+    """The path of the node that ``text`` means: its path, or id, title or an alias of a note, or a link to one.
+
+    Raises:
+        ParameterError: ``text`` is empty, or means several notes.
+        MissingFileError: nothing in the graph is called so; the message names the nearest.
+    """
+    name = text if is_path(graph, text) else written(text).name
+    if not name:
+        raise ParameterError(
+            "`note` is empty. Pass the path, id, title or an alias of a note.", {"name": "note", "reason": "empty"}
+        )
+    if is_path(graph, name):
+        return name
+    if found := notes_named(graph, text) or notes_named(graph, name) or _ending_so(graph, name):
+        return _only(found, text, "note")
+    nearest = notes_like(graph, name)
+    advice = f"Did you mean {' or '.join(nearest)}?" if nearest else "Pass the path, id, title or an alias of one."
+    raise MissingFileError(f"{short(text)}: no note of the graph is called so. {advice}", {"nearest": nearest})
+
+
+def _ending_so(graph: Graph, name: str) -> list[str]:
+    """The notes whose path ends with ``name``, with or without `.md`: a file name, or a part of a path."""
+    folded = fold(name.strip("/")).removesuffix(".md")
+    named = notes_named(graph, folded.rsplit("/", 1)[-1])
+    return [path for path in named if f"/{fold(path)}".endswith(f"/{folded}.md")]
 
 
 def find_folder(root: VaultRoot, text: str) -> str:

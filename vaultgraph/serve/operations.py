@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from vaultgraph.serve import guidance_skills, images, queries, recipes, sources
+from vaultgraph.serve import guidance_skills, images, links, queries, recipes, sources
 from vaultgraph.serve.answers import Answer
 from vaultgraph.serve.payload import RESPONSE_SCHEMA
 from vaultgraph.serve.session import Call
@@ -99,7 +99,22 @@ _TABLE: Final = (
         ),
         queries.cypher_query,
     ),
-    # search and links take their places here
+    # search takes its place here
+    Operation(
+        "links",
+        "Links of a note",
+        "What a note links to (out), what links to it (in) and what is linked to and not there (unresolved), with path "
+        "and line.",
+        _closed(
+            {
+                "note": _text("path, id, title or alias"),
+                "direction": {"type": "string", "enum": ["both", "out", "in"]},
+                "depth": {**_whole("2: also the links of the notes found; default 1", 1), "maximum": links.MOST_DEPTH},
+            },
+            "note",
+        ),
+        links.links,
+    ),
     Operation(
         "read_source",
         "Read a file",

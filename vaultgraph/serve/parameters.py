@@ -1,8 +1,8 @@
 """Checking the arguments of a call against an operation's closed parameter schema.
 
-Covers the part of JSON Schema the operations use: type (one or several), enum, items, minItems, minimum, required,
-additionalProperties false. A null argument counts as absent, since callers spell "not given" both ways; a text for a
-list of texts counts as its one entry.
+Covers the part of JSON Schema the operations use: type (one or several), enum, items, minItems, minimum, maximum,
+required, additionalProperties false. A null argument counts as absent, since callers spell "not given" both ways; a
+text for a list of texts counts as its one entry.
 """
 
 from collections.abc import Mapping, Sequence
@@ -141,6 +141,8 @@ def _checked(value: Any, schema: Schema, name: str) -> Any:
         raise _wrong(name, schema, value, f" Did you mean `{close}`?" if close else "")
     if isinstance(value, int) and not isinstance(value, bool) and value < schema.get("minimum", value):
         raise ParameterError(f"`{name}` must be at least {schema['minimum']}, not {value}.", _reason(name, "minimum"))
+    if isinstance(value, int) and not isinstance(value, bool) and value > schema.get("maximum", value):
+        raise ParameterError(f"`{name}` must be at most {schema['maximum']}, not {value}.", _reason(name, "maximum"))
     if _is_kind(value, "array"):
         items = cast("list[Any]", value)
         if len(items) < schema.get("minItems", 0):

@@ -49,6 +49,21 @@ class ResultRows:
         return Result(result.columns, taken, result.graph).rows
 
 
+class ListRows:
+    """Rows that are values already."""
+
+    def __init__(self, rows: Sequence[tuple[object, ...]]) -> None:
+        self._rows = rows
+        self.size_bytes = _objects_bytes(rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def part(self, first: int, stop: int) -> Sequence[tuple[object, ...]]:
+        """The rows ``first`` … ``stop - 1``."""
+        return self._rows[first:stop]
+
+
 def _column_bytes(column: BoundColumn) -> int:
     match column:
         case NodeColumn() | RelationshipColumn():

@@ -1,9 +1,13 @@
 """Obsidian's commands as Cypher queries: the text of each, and of its form for vaults with nodes for parts of notes.
 
-Run by vault_commands and shown in docs/queries.md, which a test keeps equal. ``$path`` is the path of a note.
+Run by `links` and by the command line, and shown in docs/queries.md, which a test keeps equal. ``$path`` is the path of
+a note.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from vaultgraph.graph.graph import Graph
 
 NOTE: Final = "(n:Note)"
 """How a query asks for notes; a vault that renames the label replaces it."""
@@ -97,3 +101,17 @@ RETURN target, sum(CASE WHEN written > 0 THEN written ELSE rows END) AS links, c
 ORDER BY links DESC, target""",
 }
 """For graphs in which rows of tables make relationships (with the property `row`): a link in a cell counts once."""
+
+
+def query_of(name: str, graph: "Graph") -> str:
+    """The text of the query ``name`` in its form for ``graph``."""
+    text = WITH_PARTS.get(name, QUERIES[name]) if "note_id" in graph.node_columns else QUERIES[name]
+    if any("row" in table.columns for table in graph.relationships.values()):
+        text = WITH_ROWS.get(name, text)
+    return text
+
+
+def of_several(text: str) -> str:
+    """A query about the note ``$path`` as one about all notes ``$paths``; the first column says of which a row is."""
+    asked = text.replace("{path: $path}", "{path: asked}").replace("RETURN ", "RETURN asked AS of, ", 1)
+    return f"UNWIND $paths AS asked\n{asked}"
