@@ -4,7 +4,8 @@ The real server process over HTTP on a generated vault, clients that call all ki
 (half of them in each era of the protocol), and an editor that saves notes one by one, each save atomic. Checked: no
 call fails that should not; answers of a generation never differ; what several notes and their links say together is a
 state the folder had, no older than the call; generations never go back; the memory of the server has no slope (least
-squares over the second half). Prints a table; exits 1 where anything is wrong.
+squares over the second half), neither at work nor at rest: once a minute all stop for some seconds, which tells what is
+kept from what work takes for a while. Prints a table, then the faults; exits 1 where anything is wrong.
 """
 
 import argparse
@@ -36,6 +37,7 @@ TEXTS = "MATCH (s:Relay) WHERE s.body CONTAINS ('round ' + s.round + '.') RETURN
 SLOW = "UNWIND range(1, 3000) AS a UNWIND range(1, 3000) AS b WITH a, b WHERE a * b = -1 RETURN count(*)"
 SAMPLE_S = 2.0
 MEANS_S = 30.0  # the slope is that of means, since samples close to each other are alike: that would hide its error
+REST_EVERY_S, REST_S = 60.0, 6.0
 KEPT_GENERATIONS = 400
 MOST_PRINTED = 200  # faults
 
@@ -68,6 +70,7 @@ class Facts:
     stale: int = 0  # answers that say that a refresh was still going on
     lock: threading.Lock = field(default_factory=threading.Lock)
     end: threading.Event = field(default_factory=threading.Event)
+    may_work: threading.Event = field(default_factory=threading.Event)
 
     def fault(self, text: str) -> None:
         """Something is wrong; the first ones are printed."""
@@ -97,6 +100,7 @@ class Editor(threading.Thread):
     def run(self) -> None:
         number, place = 1, 0
         while not self._facts.end.wait(self._pause_s):
+            self._facts.may_work.wait()
             save(self._facts.folder / f"Relay/Relay {place}.md", relay_note(place, number))
             self._facts.saved += 1
             self._facts.edits["relay"] += 1
@@ -104,6 +108,7 @@ class Editor(threading.Thread):
             number += place == 0
             if self._facts.end.wait(self._pause_s):
                 return
+            self._facts.may_work.wait()
             self._edit_another()
 
     def _edit_another(self) -> None:
@@ -155,6 +160,9 @@ class Caller(threading.Thread):
         while not self._facts.end.wait(max(0.0, due - time.perf_counter())):
             self._facts.behind_s = max(self._facts.behind_s, time.perf_counter() - due)
             due += self._pace_s
+            if not self._facts.may_work.is_set():
+                self._facts.may_work.wait()
+                due = time.perf_counter()
             try:
                 self._step()
             except (OSError, http.client.HTTPException, ValueError, LookupError) as error:
@@ -218,7 +226,18 @@ class Caller(threading.Thread):
             self._facts.fault(f"generation {generation} after {self._generation}")
         self._generation = generation
         self._facts.same(generation, query, "\n".join(lines))
-        cells = [line.split("\t") for line in lines[1:]]
+        try:
+            sound, total = self._sums(query, [line.split("\t") for line in lines[1:]])
+        except (ValueError, LookupError):
+            sound, total = False, None
+        if not sound:
+            self._facts.fault(f"generation {generation} mixes states: {query}: {lines}")
+        if total is not None and total < least:
+            self._facts.fault(f"an answer of {total} saves after {least} were on disk")
+
+    @staticmethod
+    def _sums(query: str, cells: list[list[str]]) -> tuple[bool, int | None]:
+        """Whether the answer is one of a state the folder had, and how many saves that state has; None: unsaid."""
         sound, total = True, None
         if query is STATE:
             rounds = [int(row[1]) for row in cells]
@@ -233,10 +252,7 @@ class Caller(threading.Thread):
             sound = sound and RELAY * least_round <= total <= RELAY * most_round
         else:
             sound = cells == [[str(RELAY)]]
-        if not sound:
-            self._facts.fault(f"generation {generation} mixes states: {query}: {lines}")
-        if total is not None and total < least:
-            self._facts.fault(f"an answer of {total} saves after {least} were on disk")
+        return sound, total
 
     def _hang_up(self) -> None:
         """Ask for what takes long, and leave."""
@@ -356,12 +372,20 @@ def soak(options: argparse.Namespace, folder: Path) -> int:
         facts = Facts(folder)
         callers = [Caller(facts, port, number, options.clients / options.rate) for number in range(options.clients)]
         threads = [Editor(facts, options.pause), *callers]
+        facts.may_work.set()
         for thread in threads:
             thread.start()
-        began, rows = time.perf_counter(), []
+        began, rows, rests, rest_at = time.perf_counter(), [], [], REST_EVERY_S
         first = status(server.pid)
         while (passed := time.perf_counter() - began) < options.minutes * 60 and server.poll() is None:
             time.sleep(SAMPLE_S)
+            if passed >= rest_at:
+                facts.may_work.clear()
+                time.sleep(REST_S)
+                rests.append((passed, status(server.pid)["VmRSS"] / 1024))
+                facts.may_work.set()
+                rest_at = passed + REST_EVERY_S
+                continue
             rows.append((passed, status(server.pid)))
             if options.verbose and len(rows) % 15 == 0:
                 print(f"{passed:6.0f} s {rows[-1][1]} {sum(facts.calls.values())} calls", file=sys.stderr, flush=True)
@@ -380,19 +404,21 @@ def soak(options: argparse.Namespace, folder: Path) -> int:
     if server.returncode:
         facts.fault(f"the server's exit code was {server.returncode}")
     facts.faults += [f"the server's log: {line.strip()}" for line in said if "vaultgraph:" not in line]
-    report(facts, rows, passed, (first, last), load)
+    report(facts, (rows, rests), passed, (first, last), load)
     return 1 if facts.faults else 0
 
 
 def report(
     facts: Facts,
-    rows: list[tuple[float, dict[str, int]]],
+    samples: tuple[list[tuple[float, dict[str, int]]], list[tuple[float, float]]],
     passed: float,
     ends: tuple[dict[str, int], dict[str, int]],
     load: tuple[float, float, float],
 ) -> None:
     """Print the table, then the faults."""
     total, taken = sum(facts.calls.values()), sorted(facts.taken_ms)
+    rows, rests = samples  # at work, and at rest
+    kept, kept_error = slope([(at, value) for at, value in rests if at >= passed / 2])
     half = means([(at, row["VmRSS"] / 1024) for at, row in rows if at >= passed / 2])
     grows, error = slope(half)
     memory = [row["VmRSS"] / 1024 for _, row in rows]
@@ -412,6 +438,8 @@ def report(
         f"{max(memory):.0f} / {memory[-1]:.0f} MB",
         "slope over the second half": f"{grows:+.1f} ± {error:.1f} MB an hour "
         f"(mean {statistics.fmean(value for _, value in half):.0f} MB, {len(half)} means of {MEANS_S:.0f} s)",
+        "memory at rest": f"{' '.join(f'{value:.0f}' for _, value in rests)} MB",
+        "slope of that over the second half": f"{kept:+.1f} ± {kept_error:.1f} MB an hour",
         "threads, handles at the start and at the end": f"{ends[0]['Threads']}, {ends[0]['handles']} → "
         f"{ends[1]['Threads']}, {ends[1]['handles']}",
         "processor time of the server": f"{(ends[1]['ticks'] - ends[0]['ticks']) / 100 / passed:.2f} s a second",
