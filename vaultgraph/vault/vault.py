@@ -299,10 +299,16 @@ class Vault:
         fault = "a fault in vaultgraph stopped the reading of the notes"  # unless it is another one, or none
         try:
             is_sound = self._snapshot is not None and self._snapshot.stale is None and self.root.exists()
+            self._follow_replaced_folder()
+            origin: Origin = "refreshed" if self._loaded else "cache"
+            if self._state is None and not self._loaded and self._cache:
+                self._state, self._cache = load_cache(self._cache, self.root)
+                self._work.set()  # there is something to prepare
+            # As late as can be: at a start the watch comes into place meanwhile, and what it marks then is taken in.
             taken = (self._watcher.take() if self._watcher else None) or set()
             only_touched &= is_sound and not self._touched and self._watcher is not None and self._watcher.is_all(taken)
             self._touched |= taken
-            snapshot = self._refresh(only_touched)
+            snapshot = self._refresh(only_touched, origin)
             self._touched.clear()
             fault = ""
             return snapshot
@@ -317,14 +323,8 @@ class Vault:
             if self._watcher:
                 self._watcher.looked(time.monotonic() - self._began)
 
-    def _refresh(self, only_touched: bool) -> Snapshot:
+    def _refresh(self, only_touched: bool, origin: Origin) -> Snapshot:
         """One pass over the folder; swaps the snapshot where anything changed. The lock is held."""
-        self._follow_replaced_folder()
-        origin: Origin = "refreshed"
-        if self._state is None and not self._loaded and self._cache:
-            self._state, self._cache = load_cache(self._cache, self.root)
-            origin = "cache"
-            self._work.set()  # there is something to prepare
         self._loaded = True
         done, fault = refresh_whatever_was_cached(
             self.root, self._state, self._touched, self._progress, only_touched=only_touched
