@@ -243,3 +243,18 @@ def test_after_a_start_from_the_cache_the_first_edit_is_taken_in_like_every_othe
         ]
         assert seen == []
         assert_as_new(vault, folder, tmp_path)
+
+
+def test_building_anew_after_many_edits_reads_records_that_lie_in_pieces(
+    write: Callable[[Mapping[str, str]], Path], folder: Path, tmp_path: Path, seen: list[bool]
+) -> None:
+    front = "---\npath: mine\nrating: {number}\nauthor: Ada\n---\n"
+    write({f"{number}.md": front.format(number=number) for number in range(6)})
+    with vaultgraph.open(folder, cache=tmp_path / "old.kgl") as vault:
+        for number in (1, 3, 5):
+            (folder / f"{number}.md").write_text(front.format(number="high") + "[[0]]\n", encoding="utf-8")
+            vault.refresh()
+        seen.clear()
+        (folder / "2.md").write_text(front.format(number=2) + "# Another title\n", encoding="utf-8")
+        assert_as_new(vault, folder, tmp_path)
+        assert seen[0] is False

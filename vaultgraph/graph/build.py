@@ -125,7 +125,8 @@ def with_file(frame: pl.DataFrame, catalogue: Catalogue) -> pl.DataFrame:
     """Record rows with ``file`` (row in the catalogue) in place of ``note``; rows of skipped notes are dropped."""
     files = catalogue.row_of_note[frame["note"].to_numpy()]
     columns = [column for column in frame.iter_columns() if column.name != "note"]
-    rows = pl.DataFrame([*columns, pl.Series("file", files)])
+    # In one piece each: after edits records lie in several, and columns cut in different places break some expressions.
+    rows = pl.DataFrame([*columns, pl.Series("file", files)]).rechunk()
     return rows.filter(pl.Series(files >= 0)) if len(files) and int(files.min()) < 0 else rows
 
 

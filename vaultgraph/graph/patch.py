@@ -163,7 +163,8 @@ def _ground(
         numbering = number_nodes(known.catalogue, known.labels, links, shared, known.folders, profile)
     shared = replace(shared, mentions=shared.mentions.clear())
     ground = replace(known, elsewhere=elsewhere, shared=shared, numbering=numbering)
-    return ground, not is_elsewhere_same
+    pictures = (rows.filter("is_image") for rows in (lost, found))
+    return ground, not (is_elsewhere_same or next(pictures).equals(next(pictures)))
 
 
 def _spliced(known: Ground, fresh: pl.DataFrame, files: Ids) -> pl.DataFrame:

@@ -99,7 +99,7 @@ def node_columns(
     numbering = ground.numbering
     if known.numbering is not numbering:
         beside = {**built_in_segments(numbering, ground.catalogue, ground.ids, titles), "body": list(bodies.segments)}
-    if known.numbering is not numbering or has_new_images:
+    if has_new_images or not known.numbering.media.equals(numbering.media):
         links = LinkRows(ground.elsewhere, ground.elsewhere)
         texts = text_segment(image_texts(links, titles, numbering.of_file, numbering.of_key))
     return merged_columns([{**stated, **changed}, beside, texts])

@@ -144,7 +144,7 @@ def _exchanged(table: RelationshipTable, exchange: Exchange, moved: Ids | None, 
         targets=new_targets,
         outgoing=csr_of_sorted(new_sources, new_targets),
         incoming=_incoming(table, exchange.gone, moved, runs, new_sources, new_targets),
-        columns=_columns(table, fresh, runs),
+        columns=_columns(table, fresh, runs) if len(exchange.gone) or fresh.height else table.columns,
     )
 
 
