@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import vaultgraph
+from vaultgraph.graph.build import with_file
+from vaultgraph.graph.catalogue import catalogue_of
 from vaultgraph.profile.settings import Profile
 from vaultgraph.vault import refresh as refreshing
 from vaultgraph.vault import vault as door
@@ -245,16 +247,16 @@ def test_after_a_start_from_the_cache_the_first_edit_is_taken_in_like_every_othe
         assert_as_new(vault, folder, tmp_path)
 
 
-def test_building_anew_after_many_edits_reads_records_that_lie_in_pieces(
-    write: Callable[[Mapping[str, str]], Path], folder: Path, tmp_path: Path, seen: list[bool]
+def test_rows_for_a_build_lie_in_one_piece_even_after_edits(
+    write: Callable[[Mapping[str, str]], Path], folder: Path
 ) -> None:
-    front = "---\npath: mine\nrating: {number}\nauthor: Ada\n---\n"
-    write({f"{number}.md": front.format(number=number) for number in range(6)})
-    with vaultgraph.open(folder, cache=tmp_path / "old.kgl") as vault:
+    # Of columns cut in different places some expressions of polars read beyond the end of one.
+    write({f"{number}.md": "---\nrating: 1\n---\n" for number in range(6)})
+    with vaultgraph.open(folder, cache=None) as vault:
         for number in (1, 3, 5):
-            (folder / f"{number}.md").write_text(front.format(number="high") + "[[0]]\n", encoding="utf-8")
+            (folder / f"{number}.md").write_text("---\nrating: high\n---\n", encoding="utf-8")
             vault.refresh()
-        seen.clear()
-        (folder / "2.md").write_text(front.format(number=2) + "# Another title\n", encoding="utf-8")
-        assert_as_new(vault, folder, tmp_path)
-        assert seen[0] is False
+        snapshot = vault.current()
+        assert snapshot.records.properties.n_chunks() > 1
+        rows = with_file(snapshot.records.properties, catalogue_of(snapshot.records, snapshot.stamps, snapshot.profile))
+        assert {column.n_chunks() for column in rows.iter_columns()} == {1}
