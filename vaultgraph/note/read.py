@@ -11,12 +11,13 @@ from typing import Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from vaultgraph.note.canvas import CanvasError, read_canvas
 from vaultgraph.note.field_rows import with_field_keys, with_fields
 from vaultgraph.note.frontmatter import front_of
 from vaultgraph.note.inline import TokenKind
-from vaultgraph.note.lines import IntArray
+from vaultgraph.note.lines import BoolArray, IntArray
 from vaultgraph.note.links import link_rows, tag_rows
 from vaultgraph.note.patterns import WIKILINK
 from vaultgraph.note.pieces import Body, Parts, read_parts, reads_parts
@@ -40,7 +41,9 @@ def read_notes(paths: Sequence[str], contents: Sequence[bytes], reading: Reading
     """
     order = sorted(range(len(paths)), key=paths.__getitem__)
     sorted_contents = [contents[position] for position in order]
-    batch = _Batch([paths[position] for position in order], pl.Series("body", sorted_contents, dtype=pl.Binary))
+    batch = _Batch(
+        [paths[position] for position in order], sorted_contents, pl.Series("body", sorted_contents, dtype=pl.Binary)
+    )
     faulty = _not_text(batch.contents)
     # row loop: the files of the batch
     for note, (path, data) in enumerate(zip(batch.paths, sorted_contents, strict=True)):
@@ -59,7 +62,8 @@ class _Batch:
     """What the loop over files gathers, as columns or rows; files without a body have no row in ``owners``."""
 
     paths: list[str]
-    contents: pl.Series  # Binary
+    data: list[bytes]
+    contents: pl.Series  # the same, Binary
     hashes: list[bytes] = field(default_factory=list[bytes])
     owners: list[int] = field(default_factory=list[int])  # the note of each body
     starts: list[int] = field(default_factory=list[int])  # the byte at which it starts
@@ -120,13 +124,12 @@ def _bodies(batch: _Batch) -> pl.Series:
     contents = batch.contents
     if len(batch.owners) < len(contents):
         contents = contents.gather(batch.owners)
-    starts = pl.Series(batch.starts, dtype=pl.Int64)
-    return contents.to_frame().select(pl.col("body").bin.slice(starts).cast(pl.String))["body"]
+    return pl.DataFrame([contents, pl.Series("start", batch.starts, dtype=pl.Int64)]).select_seq(_BODY)["body"]
 
 
 def _scanned(batch: _Batch, bodies: pl.Series) -> pl.Series:
     """What is scanned for links: bodies with LF as line ends, then the cards of canvases."""
-    if bodies.str.contains("\r", literal=True).any():
+    if any(b"\r" in data for data in batch.data):
         bodies = bodies.str.replace_all("\r\n", "\n", literal=True).str.replace_all("\r", "\n", literal=True)
     if not batch.cards:
         return bodies
@@ -143,20 +146,21 @@ def _assembled(batch: _Batch, reading: Reading | None) -> RecordTable:
     offsets = np.array([*batch.body_lines, *(line for _, line, _ in batch.cards)], dtype=np.int64)
     starts = np.where(is_canvas, 0, lines.first[:-1] - offsets)
 
-    def placed(frame: pl.DataFrame, row: str) -> pl.DataFrame:
-        """Adds ``note`` and the 1-based ``line`` of the file for the lines of the batch in column ``row``."""
-        rows = frame[row].to_numpy()
+    def placed(frame: pl.DataFrame, rows: IntArray) -> pl.DataFrame:
+        """Adds ``note`` and the 1-based ``line`` of the file for the lines ``rows`` of the batch."""
         body = lines.body[rows]
-        line = np.where(is_canvas[body], offsets[body], rows - starts[body])
-        return frame.with_columns(note=pl.Series(owners[body]), line=pl.Series(line, dtype=pl.Int32))
+        line = np.where(is_canvas[body], offsets[body], rows - starts[body]).astype(np.int32)
+        return _with(frame, pl.Series("note", owners[body]), pl.Series("line", line))
 
     tokens = find_tokens(segments)
     row = segments.text["row"].to_numpy()[tokens["segment"].to_numpy()]
-    tokens = tokens.with_columns(section=_sections(segments.headings, row, lines.body), property=_NOTHING)
-    tokens = placed(tokens, "line")
-    headings, blocks = placed(segments.headings, "row"), placed(segments.blocks, "row")
-    in_note = ~pl.col("body").is_in(np.flatnonzero(is_canvas))
-    headings = headings.filter(in_note)
+    sections = _sections(segments.headings, row, lines.body)
+    tokens = placed(_with(tokens, sections, _nothing("property", len(row))), tokens["line"].to_numpy())
+    headings = placed(segments.headings, segments.headings["row"].to_numpy())
+    blocks = placed(segments.blocks, segments.blocks["row"].to_numpy())
+    if batch.cards:
+        in_note = ~pl.col("body").is_in(np.flatnonzero(is_canvas))
+        headings, blocks = headings.filter(in_note), blocks.filter(in_note)
     stated = batch.collector.statements()
     for note, error in batch.collector.refused:
         message = f"the frontmatter is not read: {error.reason}"
@@ -168,18 +172,16 @@ def _assembled(batch: _Batch, reading: Reading | None) -> RecordTable:
     links = pl.concat([_card_links(batch), links], how="diagonal") if batch.card_links else links
     if beside is not None:
         links = _with_beside(links, beside)
-    tags = pl.concat(
-        [stated.tags.with_columns(is_inline=False), tag_rows(tokens).with_columns(is_inline=True)], how="diagonal"
-    )
+    tags = pl.concat([_told(stated.tags, is_inline=False), _told(tag_rows(tokens), is_inline=True)])
     return RecordTable(
         notes=_notes(batch, stated, headings, bodies),
         properties=with_fields(stated.properties, beside.fields) if beside is not None else stated.properties,
-        links=_shaped(links, "links", ["note", "line"]),
-        tags=_shaped(tags, "tags", ["note", "line"]),
+        links=_in_order(_shaped(links, "links")),
+        tags=_in_order(tags),
         headings=_shaped(headings, "headings"),
-        blocks=_shaped(blocks.filter(in_note), "blocks"),
-        pieces=beside.pieces if beside is not None else SCHEMAS["pieces"].to_frame(),
-        cells=beside.cells if beside is not None else SCHEMAS["cells"].to_frame(),
+        blocks=_shaped(blocks, "blocks"),
+        pieces=beside.pieces if beside is not None else _shaped(_NONE, "pieces"),
+        cells=beside.cells if beside is not None else _shaped(_NONE, "cells"),
         problems=_problems(batch, stated),
     )
 
@@ -204,25 +206,53 @@ def _with_beside(links: pl.DataFrame, beside: Parts) -> pl.DataFrame:
 
 
 _NOTHING: Final = pl.lit(None, dtype=pl.String)
+_NO_TEXT: Final = pl.Series([None], dtype=pl.String)
+_NONE: Final = pl.DataFrame()
+_BODY: Final = pl.col("body").bin.slice(pl.col("start")).cast(pl.String)
 
 
-def _shaped(frame: pl.DataFrame, table: str, by: list[str] | None = None) -> pl.DataFrame:
+def _with(frame: pl.DataFrame, *columns: pl.Series) -> pl.DataFrame:
+    """The frame with ``columns``, in place of those of the same names."""
+    names = {column.name for column in columns}
+    return pl.DataFrame([*(column for column in frame.get_columns() if column.name not in names), *columns])
+
+
+def _nothing(name: str, size: int) -> pl.Series:
+    return _NO_TEXT.new_from_index(0, size).alias(name)
+
+
+def _shaped(frame: pl.DataFrame, table: str) -> pl.DataFrame:
+    """The columns of ``table``, none of which an empty frame needs to have."""
     schema = SCHEMAS[table]
     if not frame.height:
-        return schema.to_frame()
-    chosen = frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
-    return chosen if by is None else chosen.sort(by, maintain_order=True)
+        return pl.DataFrame([pl.Series(name, dtype=kind) for name, kind in schema.items()])
+    return pl.DataFrame([frame[name].cast(kind) for name, kind in schema.items()])
+
+
+def _in_order(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows by note and line, others in the order they have."""
+    note, line = frame["note"].to_numpy(), frame["line"].to_numpy()
+    if np.all((note[1:] > note[:-1]) | ((note[1:] == note[:-1]) & (line[1:] >= line[:-1]))):
+        return frame.rechunk()
+    index = pl.Series(np.lexsort((line, note)).astype(np.uint32))
+    return pl.DataFrame([column[index] for column in frame.get_columns()])
+
+
+def _told(tags: pl.DataFrame, *, is_inline: bool) -> pl.DataFrame:
+    """Rows of TAGS."""
+    return tags.hstack([pl.Series("is_inline", np.full(tags.height, is_inline, dtype=np.bool_))])
 
 
 def _sections(headings: pl.DataFrame, rows: IntArray, body_of: IntArray) -> pl.Series:
     """The text of the nearest heading at or above each row of the batch, within the same body."""
     if not headings.height:
-        return pl.Series("section", [None] * len(rows), dtype=pl.String)
+        return _nothing("section", len(rows))
     at = headings["row"].to_numpy()
     nearest = np.searchsorted(at, rows, side="right") - 1
-    is_within = (nearest >= 0) & (headings["body"].to_numpy()[nearest] == body_of[rows])
-    index = pl.Series(np.where(is_within, nearest, 0)).set(pl.Series(~is_within), None)
-    return headings["text"].gather(index).alias("section")
+    is_outside = (nearest < 0) | (headings["body"].to_numpy()[nearest] != body_of[rows])
+    nearest[is_outside] = 0
+    sections = headings["text"][pl.Series(nearest.astype(np.uint32))].alias("section")
+    return sections.set(pl.Series(is_outside), None) if is_outside.any() else sections
 
 
 def _frontmatter_tokens(stated: Statements) -> pl.DataFrame:
@@ -258,8 +288,12 @@ def _problems(batch: _Batch, stated: Statements) -> pl.DataFrame:
 
 
 def _notes(batch: _Batch, stated: Statements, headings: pl.DataFrame, bodies: pl.Series) -> pl.DataFrame:
-    first = headings.filter(pl.col("text") != "").unique("note", keep="first")
-    found: dict[int, str] = dict(zip(first["note"].to_list(), first["text"].to_list(), strict=True))
+    is_title = headings["text"] != ""
+    note, texts = headings["note"].filter(is_title).to_numpy(), headings["text"].filter(is_title)
+    is_first = np.ones(len(note), dtype=np.bool_)
+    is_first[1:] = note[1:] != note[:-1]
+    first: list[str] = texts.filter(pl.Series(is_first)).to_list()
+    found: dict[int, str] = dict(zip(note[is_first].tolist(), first, strict=True))
     found |= stated.titles
     titles = [
         found.get(note) or path.rpartition("/")[2].rpartition(".")[0] or path for note, path in enumerate(batch.paths)
@@ -273,14 +307,14 @@ def _notes(batch: _Batch, stated: Statements, headings: pl.DataFrame, bodies: pl
         rows = np.full(count, len(bodies), dtype=np.int64)
         rows[batch.owners] = np.arange(len(bodies))
         bodies = bodies.extend_constant(None, 1).gather(rows)
-    columns: dict[str, object] = {
+    columns: dict[str, Sequence[object] | BoolArray | NDArray[np.int32] | pl.Series] = {
         "path": batch.paths,
         "hash": batch.hashes,
-        "size_bytes": batch.contents.bin.size(),
+        "size_bytes": [len(data) for data in batch.data],
         "is_canvas": [path[-7:].lower() == _CANVAS for path in batch.paths],
         "is_skipped": is_skipped,
         "title": titles,
         "body": bodies,
         "body_line": body_lines,
     }
-    return pl.DataFrame(columns, schema=SCHEMAS["notes"])
+    return pl.DataFrame([pl.Series(name, columns[name], dtype=kind) for name, kind in SCHEMAS["notes"].items()])
