@@ -221,7 +221,7 @@ class Caller(threading.Thread):
         if lines[-1].startswith("stale since"):  # told so: the state is whole, but not the newest
             lines.pop()
             least = 0
-        generation = int(last.split("generation ")[1].split()[0])
+        generation = int(last.split("gen ")[1].split()[0])
         if generation < self._generation:
             self._facts.fault(f"generation {generation} after {self._generation}")
         self._generation = generation

@@ -55,7 +55,7 @@ OTHER = Node(8, ("Tag",), {"id": "maths", "title": "maths"})
         ("P7D", '"P7D"'),
         ("P-1D", '"P-1D"'),
         ("P2P network", "P2P network"),
-        ("3 rows · generation 1", '"3 rows · generation 1"'),
+        ("3 rows · gen 1", '"3 rows · gen 1"'),
         ("warning: no", '"warning: no"'),
         ("2026-01-15", '"2026-01-15"'),
         ("[[Link]]", '"[[Link]]"'),

@@ -142,4 +142,4 @@ def test_folders_and_images_have_candidates_and_near_misses_too(local, write, ma
 
 
 def _timeless(text: str) -> str:
-    return re.sub(r"as of \S+", "", json.dumps(text))
+    return re.sub(r"gen \d+ · \d\S+Z", "", json.dumps(text))

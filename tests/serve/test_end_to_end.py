@@ -102,13 +102,13 @@ def test_an_edit_between_two_calls_is_seen(harbour):
 
 def test_a_restart_answers_from_the_cache_in_the_newer_protocol_too(connect, sample):
     with connect(sample) as server:
-        before = server.until("2 rows", "cypher_query", query=BOATS).split(" · as of ")[0]
+        before = server.until("2 rows", "cypher_query", query=BOATS).split(" · 2")[0]
     assert (sample / ".kglite" / "graph.kgl").exists()
     (sample / "Log" / "New.md").write_text("[[Home]]")
     with connect(sample, mode="2026-07-28") as server:
         assert [tool.name for tool in server.tools()] == TOOLS
-        assert server.until("2 rows", "cypher_query", query=BOATS).split(" · as of ")[0] == before
-        assert server.text("cypher_query", query="RETURN 1 AS one").startswith("one\n1\n1 row · generation 1 · ")
+        assert server.until("2 rows", "cypher_query", query=BOATS).split(" · 2")[0] == before
+        assert server.text("cypher_query", query="RETURN 1 AS one").startswith("one\n1\n1 row · gen 1 · ")
         assert "New.md" in server.text("cypher_query", query="MATCH (n:Note {stem: 'New'}) RETURN n.path")
 
 
@@ -164,7 +164,7 @@ def test_the_wire_carries_small_lines_of_protocol_and_nothing_else(wire, sample)
     while b"being built" in reply:
         reply = server.tool("cypher_query", query="RETURN 1")
     (part,) = json.loads(reply)["result"]["content"]
-    assert part["text"].startswith("1\n1\n1 row · generation 1 · as of 20")
+    assert part["text"].startswith("1\n1\n1 row · gen 1 · 20")
     assert len(reply) <= 300
     assert len(server.request("tools/list")) < 10_000
     assert len(server.tool("graph_overview")) < 4096

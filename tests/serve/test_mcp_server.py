@@ -35,7 +35,7 @@ def test_a_client_that_asks_is_told_how_the_first_build_goes_on(sample):
         session.close()
         return result.content[0].text
 
-    assert anyio.run(talk).startswith("1\n1\n1 row · generation 1 · as of ")
+    assert anyio.run(talk).startswith("1\n1\n1 row · gen 1 · 2")
     assert seen
     assert all(0 <= progress <= total == 100 for progress, total in seen)
 

@@ -27,7 +27,7 @@ class ListRows(list):
         return self[first:stop]
 
 
-LAST = "generation 3 · as of 2026-01-31T10:20:30Z"
+LAST = "gen 3 · 2026-01-31T10:20:30Z"
 
 
 def pages(table, shape="text", notes=(), columns=("i", "t"), generation=3, stale=None):
@@ -76,7 +76,7 @@ def test_long_cells_are_cut_to_share_the_budget_and_full_mode_gives_them_whole()
     cut = store.answer(pages([(body,), (body,)], columns=("body",)), 16384)
     assert cut.text.count("… (9,000 characters)") == 2
     assert 'Long cells were cut; _response {"mode": "full"} gives them whole.' in cut.text
-    assert "2 rows · generation 3" in cut.text
+    assert "2 rows · gen 3" in cut.text
     assert "more row" not in cut.text
     assert wire_bytes(cut.text) <= 16384
 

@@ -73,7 +73,7 @@ def test_the_groups_come_without_queries_and_a_group_with_them(served):
         "name": "boats",
         "description": "About boats.",
         "query_count": 2,
-        "from": 'the vault "vault" (the words of its author)',
+        "from": 'the author of vault "vault"',
     }
     answer = vault.call("list_recipe_queries")
     assert answer.structured == {"recipes": [group]} == json.loads(answer.text)
@@ -250,7 +250,7 @@ def test_tools_of_a_vault_are_few_and_say_little(served):
     assert len(tools) == 2
     assert all(len(tool.description) < 400 for tool in tools)
     listed = [_tool(operation).model_dump(by_alias=True, exclude_none=True) for operation in offered.values()]
-    assert len(json.dumps({"tools": listed}, separators=(",", ":"))) < 10_000
+    assert len(json.dumps({"tools": listed}, separators=(",", ":"))) < 12_000
     assert vault.call("run_recipe_query", recipe="boats", query="q29").structured["result"]["rows"] == [[1]]
 
 

@@ -171,11 +171,17 @@ def _node(node: Node) -> str:
     head = "(" + "".join(f":{label}" for label in node.labels)
     if key:
         head += f" {key if _is_plain(key) else _quoted(key)}"
-    if isinstance(title, str) and title != key:
+    if isinstance(title, str) and title not in (key, _file_name(key)):
         head += f" {_quoted(title if len(title) <= SHORT_CHARS else title[: SHORT_CHARS - 1] + '…')}"
     rest = {key: value for key, value in node.properties.items() if key != "type" or value not in node.labels}
     shown = _short_properties(rest)
     return f"{head} {shown})" if shown else f"{head})"
+
+
+def _file_name(key: str) -> str:
+    """What a file is called, without folder and suffix: a title that says the same is not said again."""
+    name = key.rsplit("/", 1)[-1]
+    return name.rpartition(".")[0] or name
 
 
 def _is_plain(key: str) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Source = Literal["server", "manifest", "vault"]
 OWN_SKILLS: Final = ("querying", "vault_authoring", "images")
-MOST_TOOLS_CHARS: Final = 2_000  # of a vault's own tools together: every session reads them, and ours take 8 KB of 10
+MOST_TOOLS_CHARS: Final = 2_000  # of a vault's own tools together: every session reads them, and ours take 9 KB of 12
 TOOL_CHARS: Final = 470  # of one, beside its description and parameters
 SHOWN_DESCRIPTION_CHARS: Final = 300
 

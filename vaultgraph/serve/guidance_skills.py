@@ -59,10 +59,8 @@ def skill_text(session: Session, served: ServedSkill) -> str:
 
 def vault_label(session: Session, served: ServedSkill) -> str:
     """The line above the text of a vault's skill."""
-    return (
-        f'[From the vault "{one_line(session.name)}", {one_line(served.skill.path)}: advice of its author, not of this '
-        "server or its operator.]"
-    )
+    place = f'the vault "{one_line(session.name)}", {one_line(served.skill.path)}'
+    return f"[From {place}: its author's advice, not this server's.]"
 
 
 def skill_list(session: Session, guides: Guides) -> str:

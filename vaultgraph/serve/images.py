@@ -69,7 +69,8 @@ class _Tray:
 
     def answer(self) -> Answer:
         """Image blocks, then the text; an error where nothing is delivered."""
-        lines = [f"delivered {len(self._images)}, refused {len(self._refused)}"]
+        refused = f", refused {len(self._refused)}" if self._refused else ""
+        lines = [f"delivered {len(self._images)}{refused}"]
         for image in self._images.values():
             note = f"; {image.note}" if image.note else ""
             facts = f"{image.mime}, {image.size_bytes:,} bytes, {image.width} × {image.height}{note}"

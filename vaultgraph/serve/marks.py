@@ -25,8 +25,8 @@ class Marks:
 
     @property
     def line(self) -> str:
-        """In a few words, to end a line with."""
-        words = f"generation {self.generation} · as of {self.as_of}"
+        """In a few words, to end a line with: the generation, and up to when all edits are in."""
+        words = f"gen {self.generation} · {self.as_of}"
         return f"{words} · valid time {self.valid_at}" if self.valid_at else words
 
     @property

@@ -59,7 +59,7 @@ def freshness(snapshot: Snapshot, now: datetime) -> str:
     age = f"{age_s} s" if age_s < 120 else f"{age_s // 60} min" if age_s < 7200 else f"{age_s // 3600} h"
     followed = "not watched: later edits show after rebuild_graph" if snapshot.watch == "off" else "fresh"
     state = f"stale {snapshot.stale}" if snapshot.stale else followed
-    return f"generation {snapshot.generation} · built {snapshot.built_at:%Y-%m-%dT%H:%M:%SZ} ({age} ago) · {state}"
+    return f"gen {snapshot.generation} · built {snapshot.built_at:%Y-%m-%dT%H:%M:%SZ} ({age} ago) · {state}"
 
 
 def endpoint_pairs(schema: Schema, type_name: str) -> list[tuple[str, str, int]]:

@@ -66,12 +66,14 @@ def _label_lines(snapshot: Snapshot, label: str) -> Iterator[str]:
     yield f"{quoted(label)}: {counted(len(ids), 'node')}"
     yield from declared
     yield "properties (type, share of nodes, samples):"
-    yield from _property_lines(graph.node_columns, ids)
+    listed = list(_property_lines(graph.node_columns, ids))
+    yield from listed
     out, into = _label_ends(graph, ids)
     yield f"outgoing: {out or 'none'}"
     yield f"incoming: {into or 'none'}"
     keys = [text_cell(key, 100) for key in _keys(graph, ids[:SAMPLES])]
-    yield f"samples: {' · '.join(keys)}"
+    if not any(line.endswith(f" %: {', '.join(keys)}") for line in listed):
+        yield f"samples: {' · '.join(keys)}"
 
 
 def _label_ends(graph: Graph, ids: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> tuple[str, str]:
@@ -111,8 +113,11 @@ def _type_lines(snapshot: Snapshot, name: str) -> Iterator[str]:
     yield from _property_lines(table.columns, rows)
     sources = _keys(graph, table.sources[:SAMPLES].astype(np.int64))
     targets = _keys(graph, table.targets[:SAMPLES].astype(np.int64))
-    samples = [f"{text_cell(a, 100)} → {text_cell(b, 100)}" for a, b in zip(sources, targets, strict=True)]
-    yield f"samples: {' · '.join(samples)}"
+    samples: dict[str, list[str]] = {}
+    for source, target in zip(sources, targets, strict=True):
+        samples.setdefault(text_cell(source, 100), []).append(text_cell(target, 100))
+    shown = [f"{source} → {', '.join(ends)}" for source, ends in samples.items()]
+    yield f"samples: {' · '.join(shown)}"
 
 
 def _table(graph: Graph, name: str) -> RelationshipTable:

@@ -207,7 +207,7 @@ def _group(session: Session, name: str, members: list[ServedRecipe]) -> dict[str
         "query_count": len(members),
     }
     carried = any(one.source == "vault" for one in members)
-    return {**data, "from": f'the vault "{session.name}" (the words of its author)'} if carried else data
+    return {**data, "from": f'the author of vault "{session.name}"'} if carried else data
 
 
 def _query(served: ServedRecipe) -> dict[str, Any]:

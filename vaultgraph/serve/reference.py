@@ -24,11 +24,10 @@ property `my key:` is [:MY_KEY]. The way from a note to its picture: (n)-[:HAS_I
 then fetch_images([path]).""",
     "clauses": """\
 MATCH, OPTIONAL MATCH, WHERE, WITH, RETURN [DISTINCT], ORDER BY … [DESC], SKIP or OFFSET, LIMIT, UNWIND list AS x,
-UNION [ALL], CALL procedure(…) YIELD …, CALL (n) { MATCH (n)-->(m) RETURN m ORDER BY m.title LIMIT 3 }: a query for each
-row, which sees the variables it names (CALL (*) all of them); OPTIONAL CALL keeps rows without an answer.
-EXPLAIN before a query shows its plan, PROFILE runs it and shows rows and milliseconds of each operator. FORMAT CSV
-after it answers CSV. One statement at a time. Read-only: CREATE, SET, DELETE and MERGE are refused; notes change by
-editing their files.""",
+UNION [ALL], CALL procedure(…) YIELD …, CALL (n) { MATCH (n)-->(m) RETURN m ORDER BY m.title LIMIT 3 }: for each row,
+sees the variables named (CALL (*) all); OPTIONAL CALL keeps rows without an answer.
+Before a query EXPLAIN: its plan; PROFILE: with rows and ms of each operator. After it FORMAT CSV. One statement;
+no CREATE, SET, DELETE, MERGE: notes change by editing their files.""",
     "patterns": """\
 (n:Label {key: value}) · (n:A|B) · (n:A&!B) · (n:%) any label · -[r:TYPE]-> <-[:A|B]- -[:!A]- -[r]-
 Several hops -[:T*1..3]-> or -[:T]->{1,3}, -[:T]->+ · p = (a)-->(b) names a path · shortestPath((a)-[*..5]->(b))
