@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from vaultgraph.note.flat import FlatRows, read_flat
 from vaultgraph.note.flat_lines import LineKind, LineReader
@@ -167,15 +168,15 @@ class Collector:
         )
 
     def _properties(self, cells: _Cells) -> pl.DataFrame:
-        columns = {
-            "note": pl.Series(cells.note),
-            "key": pl.Series(list(self._flat.keys), dtype=pl.String)[cells.key],
-            "ordinal": pl.Series(cells.ordinal),
-            "line": pl.Series(cells.line),
+        columns: dict[str, NDArray[np.generic] | pl.Series] = {
+            "note": cells.note.astype(np.uint32),
+            "key": pl.Series(list(self._flat.keys), dtype=pl.String)[_index(cells.key)],
+            "ordinal": cells.ordinal.astype(np.int32),
+            "line": cells.line.astype(np.int32),
         }
-        for name, values in self._values.columns().items():
-            columns[name] = values[cells.code]
-        return pl.DataFrame([columns[name].cast(dtype).alias(name) for name, dtype in PROPERTIES.items()])
+        code = _index(cells.code)
+        columns |= {name: values[code] for name, values in self._values.columns().items()}
+        return pl.DataFrame([pl.Series(name, columns[name]) for name in PROPERTIES])
 
     def _links(self, cells: _Cells) -> list[tuple[int, str, str, int]]:
         values, keys = self._values, list(self._flat.keys)
@@ -205,8 +206,12 @@ class Collector:
         numbers: list[int] = position[is_refused].tolist()
         texts = [names[number][0] for number in numbers]
         refused += zip(note[is_refused].tolist(), line[is_refused].tolist(), texts, strict=True)
-        tag = pl.Series([tag for tag, _ in names], dtype=pl.String).gather(position[is_name])
-        found = pl.DataFrame({"note": note[is_name], "line": line[is_name], "tag": tag}).cast(_TAGS)
+        tag = pl.Series("tag", [tag for tag, _ in names], dtype=pl.String)[_index(position[is_name])]
+        columns = [
+            pl.Series("note", note[is_name]).cast(_TAGS["note"]),
+            pl.Series("line", line[is_name]).cast(_TAGS["line"]),
+        ]
+        found = pl.DataFrame([*columns, tag])
         parsed: list[tuple[int, int, str]] = []
         # row loop: notes that need the YAML parser
         for number, tree in self._trees:
@@ -247,6 +252,10 @@ class Collector:
                 stated.skipped.append(note)
         if title := names.get("title") or names.get("name"):
             stated.titles[note] = title
+
+
+def _index(rows: IntArray) -> pl.Series:
+    return pl.Series(rows.astype(np.uint32))
 
 
 def _tag_entries(tree: Tree) -> Iterator[tuple[int, str]]:

@@ -21,6 +21,13 @@ from vaultgraph.note.structure import CELL_TAG, structures_of
 _BLOCK_ID: Final = r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$"
 _QUOTE_MARKS: Final = r"^[ \t]*(?:>[ \t]?)+"
 _CLOSING_MARKS: Final = r"(?:^|[ \t])[ \t]*#+[ \t]*$"
+_TEXT: Final = pl.col("text")
+_UNQUOTED: Final = _TEXT.str.replace(_QUOTE_MARKS, "")
+_HASHES: Final = _TEXT.str.strip_chars_start(" ")
+_UNMARKED: Final = _HASHES.str.strip_chars_start("#")
+_LEVEL: Final = (_HASHES.str.len_bytes() - _UNMARKED.str.len_bytes()).cast(pl.UInt8).alias("level")
+_HEADING: Final = _UNMARKED.str.strip_chars(" \t")
+_IS_CLOSED: Final = _HEADING.str.ends_with("#").alias("closed")
 _NO_BLOCKS: Final = pl.DataFrame(schema={"row": pl.Int64, "body": pl.Int64, "id": pl.String})
 
 
@@ -65,10 +72,10 @@ def find_segments(
     if exact:
         slow_text, slow_headings = _exact(exact, readable)
         texts = pl.concat([quick_text, slow_text]).sort("row")
-        headings = pl.concat([quick_headings, slow_headings])
+        headings = pl.concat([quick_headings, slow_headings]).sort("row")
     segments = Segments(
         text=texts,
-        headings=headings.sort("row"),
+        headings=headings,
         blocks=_blocks(lines, readable),
         references={part.body: part.structure.references for part in exact if part.structure.references},
         readable=readable,
@@ -77,17 +84,17 @@ def find_segments(
 
 
 def _quick(lines: Lines, stretches: Stretches) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Segments and headings of the bodies that are not hard."""
+    """Segments and headings of the bodies that are not hard, in order of rows."""
     flags = lines.flags
     rows = np.flatnonzero(stretches.readable)
     first = np.flatnonzero(stretches.starts[rows])
     sizes = np.diff(np.append(first, len(rows)))
     has_open = np.logical_or.reduceat(flags["open"][rows], first) if len(rows) else np.zeros(0, np.bool_)
     text = _joined(lines, rows, first[has_open], sizes[has_open])
-    in_table = pl.Series(stretches.is_table[text["row"].to_numpy()])
+    in_table = stretches.is_table[text["row"].to_numpy()]
     if in_table.any():
         text = text.with_columns(
-            pl.when(in_table).then(pl.col("text").str.replace_all(CELL_TAG, "${1}| #")).otherwise("text")
+            pl.when(pl.Series(in_table)).then(pl.col("text").str.replace_all(CELL_TAG, "${1}| #")).otherwise("text")
         )
     is_heading = flags["heading"] & stretches.readable
     return text, _headings(lines, is_heading, stretches.underlines, rows, first, sizes)
@@ -98,43 +105,31 @@ def _joined(lines: Lines, rows: IntArray, first: IntArray, sizes: IntArray) -> p
     starts = rows[first]
     offsets = np.cumsum(sizes) - sizes
     chosen = rows[np.repeat(first - offsets, sizes) + np.arange(sizes.sum())]
-    frame = pl.DataFrame(
-        {
-            "segment": np.repeat(np.arange(len(first)), sizes),
-            "text": lines.text.gather(chosen),
-            "quote": lines.flags["quote"][chosen],
-        }
-    )
-    if lines.flags["quote"].any():
-        unmarked = pl.col("text").str.replace(_QUOTE_MARKS, "")
-        frame = frame.with_columns(text=pl.when("quote").then(unmarked).otherwise("text"))
+    texts = lines.text[pl.Series(chosen.astype(np.uint32))]
+    quoted = lines.flags["quote"][chosen]
+    if quoted.any():
+        marks = texts.to_frame().select(pl.when(pl.Series(quoted)).then(_UNQUOTED).otherwise(_TEXT).alias("text"))
+        texts = marks["text"]
     several = np.repeat(sizes > 1, sizes)
-    if not several.any():
-        return pl.DataFrame({"row": starts, "body": lines.body[starts], "text": frame["text"]})
-    single = frame.filter(pl.Series(~several)).select("segment", "text")
-    joined = (
-        frame.filter(pl.Series(several)).group_by("segment", maintain_order=True).agg(pl.col("text").str.join("\n"))
-    )
-    text = pl.concat([single, joined]).sort("segment")["text"]
-    return pl.DataFrame({"row": starts, "body": lines.body[starts], "text": text})
+    if several.any():
+        segment = np.repeat(np.arange(len(first)), sizes)
+        frame = pl.DataFrame([pl.Series("segment", segment), texts])
+        single = frame.filter(pl.Series(~several))
+        joined = frame.filter(pl.Series(several)).group_by("segment", maintain_order=True).agg(_TEXT.str.join("\n"))
+        texts = pl.concat([single, joined]).sort("segment")["text"]
+    return pl.DataFrame([pl.Series("row", starts), pl.Series("body", lines.body[starts]), texts])
 
 
 def _headings(
     lines: Lines, is_heading: BoolArray, underlines: IntArray, rows: IntArray, first: IntArray, sizes: IntArray
 ) -> pl.DataFrame:
     at = np.flatnonzero(is_heading)
-    hashes = pl.col("text").str.strip_chars_start(" ")
-    bare = hashes.str.strip_chars_start("#")
-    marked = pl.DataFrame({"row": at, "body": lines.body[at], "text": lines.text.gather(at)}).select(
-        "row",
-        "body",
-        level=(hashes.str.len_bytes() - bare.str.len_bytes()).cast(pl.UInt8),
-        text=bare.str.strip_chars(" \t"),
-    )
-    closed = marked["text"].str.ends_with("#").arg_true()
-    if len(closed):
-        opened = marked["text"].gather(closed).str.replace(_CLOSING_MARKS, "").str.strip_chars(" \t")
-        marked = marked.with_columns(marked["text"].scatter(closed, opened))
+    found = lines.text[pl.Series(at.astype(np.uint32))].to_frame().select_seq(_LEVEL, _HEADING, _IS_CLOSED)
+    headings, is_closed = found["text"], found["closed"]
+    if is_closed.any():
+        opened = headings.filter(is_closed).str.replace(_CLOSING_MARKS, "").str.strip_chars(" \t")
+        headings = headings.scatter(np.flatnonzero(is_closed.to_numpy()), opened)
+    marked = pl.DataFrame([pl.Series("row", at), pl.Series("body", lines.body[at]), found["level"], headings])
     if not len(underlines):
         return marked
     segment = np.searchsorted(rows[first], underlines - 1, side="right") - 1
@@ -146,7 +141,7 @@ def _headings(
         pl.when(levels).then(1).otherwise(2).cast(pl.UInt8).alias("level"),
         pl.col("text").str.replace_all(r"[ \t]*\n[ \t]*", " ").str.strip_chars(" \t").alias("text"),
     )
-    return pl.concat([marked, lined])
+    return pl.concat([marked, lined]).sort("row")
 
 
 def _exact(exact: Sequence[Exact], readable: BoolArray) -> tuple[pl.DataFrame, pl.DataFrame]:
