@@ -173,6 +173,9 @@ def test_a_refused_item_says_what_it_is_or_what_was_meant(vault):
     assert "Did you mean media/chart.jpg?" in refused("nowhere/chart.jpgg")
     assert "or media/selkie.png?" in refused("selkie")
     assert "Did you mean" not in refused("zzzz")
+    for name in ("Home", "home", "[[Home]]"):
+        assert refused(name) == "- refused Home.md: is a note, not an image. read_source shows its text."
+    assert refused("Boats/Fulmar").startswith("- refused Boats/Fulmar.md: is a note")
     for name in ("![[selkie.png|120]]", "media\\selkie.png"):
         assert vault.text("fetch_images", items=[name]).startswith("delivered 1")
 

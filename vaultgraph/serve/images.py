@@ -109,10 +109,20 @@ class _Tray:
             ]
             if len(found) == 1:
                 return askable(found[0])
+            if not found and (note := _note_called(name, self._names[root])):
+                raise ImageError(f"{one_line(note)}: is a note, not an image. read_source shows its text.") from None
             if not found:
                 raise _with_nearest(missing, name, self._names[root]) from None
         listed = ", ".join(found[:CANDIDATES_SHOWN]) + (" …" if len(found) > CANDIDATES_SHOWN else "")
         raise ImageError(f"{item}: {len(found)} files are called so; ask for one by its path: {listed}.")
+
+
+def _note_called(name: str, names: dict[str, list[str]]) -> str | None:
+    """The path of the one note called ``name``, a folded name without suffix; None where other files are called so."""
+    stem = name.rsplit("/", 1)[-1]
+    called = [key for key in names if key.startswith(f"{stem}.") and key.rpartition(".")[0] == stem]
+    found = [path for path in names.get(f"{stem}.md", []) if f"/{fold(path)}".endswith(f"/{name}.md")]
+    return found[0] if len(called) == len(found) == 1 else None
 
 
 def _with_nearest(missing: MissingFileError, name: str, names: dict[str, list[str]]) -> MissingFileError:
