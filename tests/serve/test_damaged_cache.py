@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from vaultgraph.errors import CorruptKglError
+from vaultgraph.serve import recipes
 from vaultgraph.serve.manifest import Manifest, ValueCodec
 from vaultgraph.vault.vault import open_vault
 
@@ -57,6 +59,16 @@ def test_the_operation_answers_from_the_notes(damaged, tool, arguments):
     assert "WORDS" not in said
     if tool != "graph_overview":
         assert said.count("words of the body, words") >= 2
+
+
+def test_a_recipe_that_fails_again_answers_structure(damaged, monkeypatch):
+    def broken(*_arguments, **_more):
+        raise CorruptKglError("damaged again")
+
+    monkeypatch.setattr(recipes, "ask", broken)
+    answer = damaged().call("run_recipe_query", recipe="r", query="bodies")
+    assert answer.is_error
+    assert (answer.structured["code"], answer.structured["message"]) == ("no_active_graph", "damaged again")
 
 
 def test_so_it_does_where_values_are_written_otherwise(damaged):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol, cast
 
-from vaultgraph.errors import CorruptKglError, ParameterError, QueryError, VaultgraphError
+from vaultgraph.errors import ParameterError, QueryError, VaultgraphError
 from vaultgraph.profile.parameter_values import Issue, bind_values
 from vaultgraph.serve.answers import Answer, TextPart
 from vaultgraph.serve.asking import ask
@@ -21,6 +21,7 @@ from vaultgraph.serve.payload import RESPONSE_SCHEMA, RowPages, reply_bytes, wir
 from vaultgraph.serve.rows import ResultRows
 from vaultgraph.serve.session import Call, Session, StillBuilding
 from vaultgraph.serve.tool_names import in_callers_words
+from vaultgraph.vault.tables import despite_damage
 
 MOST_ROWS: Final = 200
 DEADLINE_MS: Final = 180_000
@@ -147,13 +148,12 @@ def _answered(call: Call, given: Mapping[str, Any], schema: Mapping[str, Any], n
     """The answer of ``work``; whatever is wrong with the call, the vault or the query is structure too."""
     try:
         try:
-            return work(call, check_arguments(schema, given, name))
+            # Here and not in dispatch, so that a second failure is told as any other.
+            return despite_damage(lambda: work(call, check_arguments(schema, given, name)))
         except ParameterError as error:
             raise _RefusedError("invalid_request", error.message, reason=error.message) from None
         except StillBuilding as waiting:
             raise _RefusedError("building", waiting.text, retry=True) from None
-        except (CorruptKglError, _RefusedError):
-            raise
         except QueryError as error:
             raise _RefusedError("query_failed", error.message, cause=_cause(error)) from None
         except VaultgraphError as error:
