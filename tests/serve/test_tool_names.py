@@ -2,11 +2,16 @@
 
 import re
 
+import anyio
 import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
 
 from vaultgraph.cli.opening import ServeOptions, open_session
 from vaultgraph.serve.dispatch import dispatch
 from vaultgraph.serve.instructions import instructions_of
+from vaultgraph.serve.mcp_server import make_server
+from vaultgraph.serve.resources import MOST_TEXT_BYTES
 from vaultgraph.serve.surface import operations_of
 from vaultgraph.serve.tool_names import in_callers_words
 
@@ -50,6 +55,19 @@ def serve(write):
     yield start
     for session in opened:
         session.close()
+
+
+def test_a_resource_that_is_too_long_names_the_tool_that_gives_parts_as_it_is_called_here(serve):
+    session = serve(RENAMED)
+    (session.root.path / "Huge.md").write_text("x" * (MOST_TEXT_BYTES + 1))
+
+    async def talk():
+        async with Client(make_server(session)) as client:
+            with pytest.raises(MCPError) as error:
+                await client.read_resource("vault://Huge.md")
+            return error.value.message
+
+    assert anyio.run(talk).endswith("of a resource; show gives parts.")
 
 
 def test_renamed_tools_are_called_by_their_new_names_everywhere(serve, write):

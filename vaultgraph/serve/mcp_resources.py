@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from vaultgraph.errors import MissingFileError, ParameterError, VaultgraphError
 from vaultgraph.serve import resources
 from vaultgraph.serve.session import Session
+from vaultgraph.serve.tool_names import in_callers_words
 
 WORKERS: Final = 4
 NOT_FOUND: Final = -32002  # of the protocol's versions that begin with a handshake; later ones say invalid parameters
@@ -96,5 +97,6 @@ class _Resources:
             is_gone = isinstance(error, MissingFileError) and context.protocol_version < MODERN
             is_callers = isinstance(error, (ParameterError, MissingFileError)) or error.code == "path_escape"
             code = NOT_FOUND if is_gone else types.INVALID_PARAMS if is_callers else types.INTERNAL_ERROR
-            text = f"{error.code}: {error.message}".encode("utf-8", "backslashreplace").decode()
+            message = in_callers_words(self._session, f"{error.code}: {error.message}")
+            text = message.encode("utf-8", "backslashreplace").decode()
             raise MCPError(code=code, message=text) from None
