@@ -172,7 +172,7 @@ def _assembled(batch: _Batch, reading: Reading | None) -> RecordTable:
     links = pl.concat([_card_links(batch), links], how="diagonal") if batch.card_links else links
     if beside is not None:
         links = _with_beside(links, beside)
-    tags = pl.concat([_told(stated.tags, is_inline=False), _told(tag_rows(tokens), is_inline=True)])
+    tags = _told(stated.tags, is_inline=False).vstack(_told(tag_rows(tokens), is_inline=True))
     return RecordTable(
         notes=_notes(batch, stated, headings, bodies),
         properties=with_fields(stated.properties, beside.fields) if beside is not None else stated.properties,
@@ -180,8 +180,8 @@ def _assembled(batch: _Batch, reading: Reading | None) -> RecordTable:
         tags=_in_order(tags),
         headings=_shaped(headings, "headings"),
         blocks=_shaped(blocks, "blocks"),
-        pieces=beside.pieces if beside is not None else _shaped(_NONE, "pieces"),
-        cells=beside.cells if beside is not None else _shaped(_NONE, "cells"),
+        pieces=beside.pieces if beside is not None else _EMPTY["pieces"].clone(),
+        cells=beside.cells if beside is not None else _EMPTY["cells"].clone(),
         problems=_problems(batch, stated),
     )
 
@@ -207,7 +207,7 @@ def _with_beside(links: pl.DataFrame, beside: Parts) -> pl.DataFrame:
 
 _NOTHING: Final = pl.lit(None, dtype=pl.String)
 _NO_TEXT: Final = pl.Series([None], dtype=pl.String)
-_NONE: Final = pl.DataFrame()
+_EMPTY: Final = {name: schema.to_frame() for name, schema in SCHEMAS.items()}
 _BODY: Final = pl.col("body").bin.slice(pl.col("start")).cast(pl.String)
 
 
@@ -223,17 +223,16 @@ def _nothing(name: str, size: int) -> pl.Series:
 
 def _shaped(frame: pl.DataFrame, table: str) -> pl.DataFrame:
     """The columns of ``table``, none of which an empty frame needs to have."""
-    schema = SCHEMAS[table]
     if not frame.height:
-        return pl.DataFrame([pl.Series(name, dtype=kind) for name, kind in schema.items()])
-    return pl.DataFrame([frame[name].cast(kind) for name, kind in schema.items()])
+        return _EMPTY[table].clone()
+    return pl.DataFrame([frame[name].cast(kind) for name, kind in SCHEMAS[table].items()])
 
 
 def _in_order(frame: pl.DataFrame) -> pl.DataFrame:
     """The rows by note and line, others in the order they have."""
     note, line = frame["note"].to_numpy(), frame["line"].to_numpy()
     if np.all((note[1:] > note[:-1]) | ((note[1:] == note[:-1]) & (line[1:] >= line[:-1]))):
-        return frame.rechunk()
+        return frame if frame.n_chunks() == 1 else pl.DataFrame([column.rechunk() for column in frame.get_columns()])
     index = pl.Series(np.lexsort((line, note)).astype(np.uint32))
     return pl.DataFrame([column[index] for column in frame.get_columns()])
 
@@ -284,6 +283,8 @@ def _problems(batch: _Batch, stated: Statements) -> pl.DataFrame:
         for note, line, tag in stated.refused_tags
     ]
     rows = sorted([*batch.problems, *refused], key=lambda row: row[0])
+    if not rows:
+        return _EMPTY["problems"].clone()
     return pl.DataFrame(rows, schema=SCHEMAS["problems"], orient="row")
 
 
