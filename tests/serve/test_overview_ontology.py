@@ -55,12 +55,12 @@ def test_a_label_shows_what_is_declared_for_it(vault):
         "  as Vessel requires name",
         "  out: SAILED_BY → Person (required, at most 1)",
         "  2 violations (problems:true)",
-        "properties (type, share of nodes, samples):",
+        "properties (type, share, samples):",
     ]
 
 
 def test_a_class_without_nodes_shows_what_is_declared_for_it(vault):
-    assert vault.text("graph_overview", types=["Vessel"]).split("\n") == [
+    assert vault.text("graph_overview", types=["Vessel"]).split("\n")[:-2] == [
         "Vessel: 0 nodes",
         "declared: abstract; below it Boat — Anything that floats",
         "  requires name",
@@ -75,7 +75,7 @@ def test_a_relationship_type_shows_what_is_declared_for_it(vault):
         "declared: Vessel → Person; required; at most 1; inverse SAILS; required not for Wreck — The skipper",
         "  1 violation (problems:true)",
     ]
-    assert vault.text("graph_overview", connections=["OWNS"]).split("\n") == [
+    assert vault.text("graph_overview", connections=["OWNS"]).split("\n")[:-2] == [
         "OWNS 0",
         "declared: Person → any; distinct by share; symmetric",
         "  0 violations",

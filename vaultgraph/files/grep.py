@@ -26,13 +26,13 @@ from vaultgraph.files.walk import folders_of, skip_rule, walk
 MOST_FILE_BYTES: Final = 5_000_000
 MOST_LINES: Final = 20_000  # lines shown where the caller names no limit
 MOST_CONTEXT: Final = 50
-MOST_LINE_CHARS: Final = 240
+MOST_LINE_CHARS: Final = 200
 _BATCH_BYTES: Final = 1 << 24  # read and matched between two calls of `check`
 
 
 @dataclass(frozen=True, slots=True)
 class GrepLine:
-    """``line`` is 1-based; ``text`` at most about 240 characters, cut around the match; context has no match."""
+    """``line`` is 1-based; ``text`` at most about 200 characters, cut around the match; context has no match."""
 
     path: str
     line: int

@@ -24,7 +24,7 @@ from vaultgraph.vault.snapshot import Snapshot
 
 SAMPLES: Final = 3
 SAMPLE_CHARS: Final = 40
-PAIRS_SHOWN: Final = 12
+PAIRS_SHOWN: Final = 10
 PROPERTIES_SHOWN: Final = 60
 LONG_TEXT: Final = frozenset(("body",))
 
@@ -65,7 +65,7 @@ def _label_lines(snapshot: Snapshot, label: str) -> Iterator[str]:
     ids = np.concatenate([np.arange(first, stop, dtype=np.int64) for first, stop in ranges])
     yield f"{quoted(label)}: {counted(len(ids), 'node')}"
     yield from declared
-    yield "properties (type, share of nodes, samples):"
+    yield "properties (type, share, samples):"
     listed = list(_property_lines(graph.node_columns, ids))
     yield from listed
     out, into = _label_ends(graph, ids)
@@ -109,7 +109,7 @@ def _type_lines(snapshot: Snapshot, name: str) -> Iterator[str]:
     yield _type_summary(snapshot.schema, table.type, len(table.sources))
     yield from declared
     rows = np.arange(len(table.sources), dtype=np.int64)
-    yield "properties (type, share of relationships, samples):"
+    yield "properties (type, share, samples):"
     yield from _property_lines(table.columns, rows)
     sources = _keys(graph, table.sources[:SAMPLES].astype(np.int64))
     targets = _keys(graph, table.targets[:SAMPLES].astype(np.int64))

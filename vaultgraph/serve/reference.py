@@ -24,7 +24,7 @@ property `my key:` is [:MY_KEY]. The way from a note to its picture: (n)-[:HAS_I
 then fetch_images([path]).""",
     "clauses": """\
 MATCH, OPTIONAL MATCH, WHERE, WITH, RETURN [DISTINCT], ORDER BY … [DESC], SKIP or OFFSET, LIMIT, UNWIND list AS x,
-UNION [ALL], CALL procedure(…) YIELD …, CALL (n) { MATCH (n)-->(m) RETURN m ORDER BY m.title LIMIT 3 }: for each row,
+UNION [ALL], CALL procedure(…) YIELD …, CALL (n) { MATCH (n)-->(m) RETURN m LIMIT 3 }: for each row,
 sees the variables named (CALL (*) all); OPTIONAL CALL keeps rows without an answer.
 Before a query EXPLAIN: its plan; PROFILE: with rows and ms of each operator. After it FORMAT CSV. One statement;
 no CREATE, SET, DELETE, MERGE: notes change by editing their files.""",
