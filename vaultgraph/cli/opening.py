@@ -5,12 +5,12 @@ Used by serving and selftest. Wrong paths and wrong manifests end here, in one l
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from vaultgraph.errors import SettingsError
 from vaultgraph.files.root import VaultRoot
+from vaultgraph.frozen import frozen
 from vaultgraph.serve.manifest import Manifest, Mode
 from vaultgraph.serve.session import Opener, Progress, Session, Source
 
@@ -21,7 +21,7 @@ MOST_ENV_BYTES: Final = 65_536
 _VARIABLE: Final = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HttpOptions:
     """The flags of serving over HTTP, as given."""
 
@@ -30,7 +30,7 @@ class HttpOptions:
     allow: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServeOptions:
     """The flags of serving, as given; ``cache`` is "default", "none" or a path; ``http`` None means stdio.
 

@@ -5,12 +5,12 @@ Each runs one query of serve/vault_queries on the vault and prints its rows. A n
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from vaultgraph.cli.progress import progress_bar
+from vaultgraph.frozen import frozen
 from vaultgraph.serve.vault_queries import NOTE, query_of
 
 if TYPE_CHECKING:  # the engine is imported when a command runs
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the engine is imported when a command runs
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """What the options of a command say: ``shape`` "table", "json" or "csv"; ``total``: only how many rows."""
 

@@ -6,7 +6,7 @@ modules of their own; here are the clauses and their scopes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vaultgraph.cypher import kinds
 from vaultgraph.cypher.bind_expressions import bind_condition, bind_expression
@@ -30,9 +30,10 @@ from vaultgraph.cypher.syntax import (
     With,
 )
 from vaultgraph.errors import BindError
+from vaultgraph.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """A query ready to be planned, the names of its result columns, and warnings about names the graph lacks."""
 

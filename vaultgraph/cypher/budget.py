@@ -4,13 +4,14 @@ Operators call `check` between steps and inside loops; nothing else stops a quer
 """
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Event
 
 from vaultgraph.errors import BudgetError
+from vaultgraph.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Budget:
     """``deadline`` is on the monotonic clock in seconds, or None; ``most_rows`` caps the rows of one operator,
     ``most_bytes`` what one operator or function makes (an estimate: several live at once)."""

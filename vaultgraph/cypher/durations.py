@@ -7,11 +7,12 @@ exact until whole nanoseconds are left.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
+
+from vaultgraph.frozen import frozen
 
 _PART: Final = r"(?:([-+]?\d{{1,18}}(?:[.,]\d{{1,9}})?){unit})?"
 _TEXT: Final = re.compile(
@@ -45,7 +46,7 @@ _UNITS: Final[Mapping[str, tuple[str, int]]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Duration:
     """``nanoseconds`` is 0 … 999,999,999; the other parts may be negative."""
 

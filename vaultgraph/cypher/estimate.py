@@ -4,7 +4,6 @@ Used by the planner to choose where a pattern starts and by explain. Estimates n
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from vaultgraph.cypher.operators import Direction
 from vaultgraph.cypher.syntax import (
@@ -22,6 +21,7 @@ from vaultgraph.cypher.syntax import (
     Variable,
 )
 from vaultgraph.cypher.trees import variables_of
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.csr import Csr
 from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph, RelationshipTable
@@ -70,7 +70,7 @@ def chosen_tables(graph: Graph, types: Iterable[str]) -> list[RelationshipTable]
     return [graph.relationships[name] for name in names if name in graph.relationships]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Statistics:
     """Counts of one graph, computed when asked: each is a sum over a few ranges. ``facts`` are kept between queries."""
 

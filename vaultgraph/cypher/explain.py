@@ -4,7 +4,6 @@ Called by cypher/query. Hidden columns are shown without the space they start wi
 """
 
 import re
-from dataclasses import dataclass
 
 from vaultgraph.cypher.estimate import Statistics
 from vaultgraph.cypher.operators import (
@@ -51,11 +50,12 @@ from vaultgraph.cypher.plan_rows import estimated_rows
 from vaultgraph.cypher.plans import inputs_of
 from vaultgraph.cypher.printer import print_expression
 from vaultgraph.cypher.syntax import Expression, HasLabels, LabelExpression, Variable
+from vaultgraph.frozen import frozen
 
 _HIDDEN = re.compile(r"` ([^`]*)`")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """One operator; ``depth`` is 0 at the top, ``rows`` estimated."""
 

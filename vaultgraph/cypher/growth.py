@@ -5,11 +5,12 @@ the fewest rows in all.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from vaultgraph.cypher.estimate import Statistics, selectivity
 from vaultgraph.cypher.operators import Direction
 from vaultgraph.cypher.syntax import Expression, LabelExpression, NodePattern, RelationshipPattern
+from vaultgraph.frozen import frozen
 
 _FLIPPED: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 _STARTS = 8  # nodes with the fewest rows: one of them is the start
@@ -18,7 +19,7 @@ _DROPPED = 0.5  # what a row costs that is made and dropped, beside one that is 
 _SCANNED = 0.01  # and a node that is scanned and dropped
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hop:
     """One relationship pattern between two node variables, left to right as written."""
 
@@ -56,7 +57,7 @@ def hops_made(first: float, later: float, length: tuple[int, int | None] | None)
     return sum(first * later ** (hops - 1) if hops else 1.0 for hops in range(min(least, longest), longest + 1))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Costs:
     """What is known of the node variables of one pattern; ``made`` keeps what was computed."""
 

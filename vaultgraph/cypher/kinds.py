@@ -5,7 +5,7 @@ only where it is certain; everything else is ANY. Every kind also covers null.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 from typing import Literal as Choice
 
@@ -20,11 +20,12 @@ from vaultgraph.cypher.syntax import (
     LabelOr,
     Literal,
 )
+from vaultgraph.frozen import frozen
 
 KindName = Choice["any", "null", "boolean", "integer", "float", "string", "list", "map", "node", "relationship", "path"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kind:
     """``labels``: those a node may have its properties from, or the types of a relationship; empty is unknown.
 

@@ -5,12 +5,12 @@ A plan rests on the graph's statistics, so a cache belongs to one snapshot and g
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
 from vaultgraph.cypher.bind import Bound
 from vaultgraph.cypher.operators import Plan
+from vaultgraph.frozen import frozen
 
 MOST_PLANS: Final = 256
 MOST_CHARS: Final = 10_000  # a longer query is planned each time
@@ -18,7 +18,7 @@ MOST_CHARS: Final = 10_000  # a longer query is planned each time
 Key = tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Planned:
     """A bound query and its plan."""
 

@@ -5,7 +5,6 @@ better with the whole tree in sight is left to cypher/rules.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from vaultgraph.cypher import operators
 from vaultgraph.cypher.estimate import Statistics
@@ -43,11 +42,12 @@ from vaultgraph.cypher.syntax import (
     With,
 )
 from vaultgraph.cypher.trees import conjuncts, is_stable, rewrite, variables_of
+from vaultgraph.frozen import frozen
 
 ROW = " row"  # the column by which rows made from one row find back to it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Setting:
     """What planning reads, and within a subquery what must come through every clause.
 

@@ -6,7 +6,6 @@ cypher/procedure_rows. Procedures only read.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -19,6 +18,7 @@ from vaultgraph.cypher.execute.bindings import Bindings
 from vaultgraph.cypher.functions.record import Parameter, parameter
 from vaultgraph.cypher.procedure_rows import HEADINGS, LINKS, PROBLEMS, Tables
 from vaultgraph.cypher.values import equals
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.graph import Graph
 
 __all__ = ["HEADINGS", "LINKS", "PROBLEMS", "PROCEDURES", "Procedure", "Tables", "fixed_rows", "procedure"]
@@ -31,7 +31,7 @@ values."""
 _SIGNATURE: Final = re.compile(r"\s*([\w.]+)\((.*)\) :: \((.*)\)\s*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Procedure:
     """``columns`` are the result columns in order; without any the procedure keeps the rows as they are.
 

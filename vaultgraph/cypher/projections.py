@@ -5,7 +5,6 @@ what is not returned is never fetched.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from vaultgraph.cypher.functions.aggregates import is_aggregate
 from vaultgraph.cypher.operators import (
@@ -36,6 +35,7 @@ from vaultgraph.cypher.syntax import (
     Variable,
 )
 from vaultgraph.cypher.trees import any_tree, can_substitute, conjuncts, few, rewrite, substitute, variables_of
+from vaultgraph.frozen import frozen
 
 
 def plan_projection(
@@ -64,7 +64,7 @@ def plan_projection(
     return _plain(plan, projection, items, where, cut)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cut:
     """SKIP and LIMIT, of all rows or of those with one number in ``row``."""
 

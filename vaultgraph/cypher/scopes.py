@@ -13,6 +13,7 @@ from vaultgraph.cypher.kinds import Kind
 from vaultgraph.cypher.procedures import Procedure
 from vaultgraph.cypher.syntax import Query, Span
 from vaultgraph.errors import BindError
+from vaultgraph.frozen import frozen
 
 _MOST_WARNINGS: Final = 10
 
@@ -39,7 +40,7 @@ class Names(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """``kinds`` by variable, in the order they came; ``no_aggregates`` says why aggregates are refused, or None.
 

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from vaultgraph.cypher.days import MOST_YEAR, date_of, day_number
 from vaultgraph.cypher.zones import DAY, SECOND, offset_at, offset_text, resolve
+from vaultgraph.frozen import frozen
 
 _ORDINAL: Final = date(1970, 1, 1).toordinal()
 _LEAST: Final = 1 - _ORDINAL
@@ -112,7 +113,7 @@ Moment = date | Temporal
 """A point in time of any type; ``date`` covers ``datetime``. Durations are none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parts:
     """A moment taken apart: None for what its type does not have. ``zone`` comes with the ``offset`` it has there."""
 

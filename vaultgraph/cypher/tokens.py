@@ -7,11 +7,11 @@ reported by its opener. Reserved words are not decided here: that depends on the
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import Final
 from typing import Literal as Choice
 
 from vaultgraph.errors import QuerySyntaxError
+from vaultgraph.frozen import frozen
 
 TokenKind = Choice["name", "quoted", "string", "number", "parameter", "symbol", "end"]
 
@@ -46,7 +46,7 @@ _LOOKALIKES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tokens:
     """``n`` tokens and a last one of kind "end".
 

@@ -7,7 +7,6 @@ caller's business.
 
 import struct
 import zlib
-from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
 from threading import Lock
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from vaultgraph.errors import ImageError, ParameterError, TooLargeError
 from vaultgraph.files.kinds import DELIVERED_IMAGES, HEAD_BYTES, is_text, mime_of
 from vaultgraph.files.root import VaultRoot
+from vaultgraph.frozen import frozen
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -47,7 +47,7 @@ _DAMAGED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImageData:
     """``data`` is a whole image file of type ``mime``, ``width`` × ``height`` pixels.
 

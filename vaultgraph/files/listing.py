@@ -7,7 +7,6 @@ that leave the vault. Symlinked folders are shown, never entered.
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from vaultgraph.errors import FileError, ParameterError
@@ -15,12 +14,13 @@ from vaultgraph.files.globs import matching
 from vaultgraph.files.resolve import FOLDER_FLAGS, OPEN_DOT_FOLDER
 from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.files.walk import FolderCache, fold, folders_of
+from vaultgraph.frozen import frozen
 
 MOST_SEEN: Final = 200_000  # entries looked at before a listing gives up counting
 MOST_DEPTH: Final = 100  # every level holds a handle
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """``depth`` is 1 for what lies directly in the folder asked for; ``size_bytes`` 0 for folders."""
 
@@ -30,7 +30,7 @@ class Entry:
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """``entries``: in tree order, a folder before what is in it; ``total`` how many there are (at least, where the
     vault has over 200,000); ``is_cut``: not all of them are in ``entries``. ``looked_at``: how many there are

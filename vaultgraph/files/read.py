@@ -7,7 +7,6 @@ callers come with a path. Headings are found by their look, code fences and fron
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -18,6 +17,7 @@ from vaultgraph.files.kinds import DELIVERED_IMAGES, HEAD_BYTES, is_text, mime_o
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.files.stamps import is_note
 from vaultgraph.files.text import Pattern, compile_pattern, lines_around, lines_of, plain_text
+from vaultgraph.frozen import frozen
 
 MOST_BYTES: Final = 1 << 26
 MOST_LINES: Final = 20_000  # matching lines shown
@@ -28,7 +28,7 @@ _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NO_PARAGRAPH: Final = re.compile(r"\s*(?:[#>|`~+*-]|\d+[.)]\s|$)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heading:
     """A heading of a text: ``line`` is 1-based, ``level`` 1 to 6."""
 
@@ -37,7 +37,7 @@ class Heading:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextPart:
     """Text of the file ``path`` (without symlinks), with LF line ends.
 

@@ -11,10 +11,10 @@ import stat
 from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from vaultgraph.errors import FileError, PathEscapeError
+from vaultgraph.frozen import frozen
 
 FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 OPEN_DOT_FOLDER: Final = ".kglite"  # the one dot folder that may be read
@@ -22,7 +22,7 @@ _MOST_HOPS: Final = 40  # as the kernel
 _MOST_PARTS: Final = 512  # folders held open at once
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """What a path leads to: ``path`` without symlinks, never one itself.
 

@@ -11,7 +11,6 @@ import re
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -19,6 +18,7 @@ from typing import Final, Self
 from vaultgraph.errors import FileError, MissingFileError, PathEscapeError, SettingsError, TooLargeError
 from vaultgraph.files.nearest import nearest_paths
 from vaultgraph.files.resolve import OPEN_DOT_FOLDER, Found, NothingThereError, resolving
+from vaultgraph.frozen import frozen
 
 FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _DATALESS: Final = 0x40000000  # macOS SF_DATALESS: the content is in the cloud only
@@ -31,7 +31,7 @@ _KINDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileStatus:
     """``path`` is where a path really leads, without symlinks; ``size_bytes`` and ``mtime_ns`` are the target's."""
 

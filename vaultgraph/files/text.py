@@ -5,7 +5,6 @@ pattern can hang the server; the few spellings in which Python's `re` differs ar
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -14,13 +13,14 @@ import polars as pl
 from polars.exceptions import ComputeError
 
 from vaultgraph.errors import ParameterError
+from vaultgraph.frozen import frozen
 
 _MOST_PATTERN_CHARS: Final = 2000
 _QUANTIFIER: Final = re.compile(r"\{(\d*)(,?)(\d*)\}")
 _ABSOLUTE_ANCHOR: Final = re.compile(r"\\[AzZ]|\(\?[a-zA-Z]*-")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pattern:
     """A checked pattern: ``line`` for single lines; ``whole`` finds, in a whole text, at least every line that matches.
 

@@ -8,16 +8,16 @@ import os
 import unicodedata
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from vaultgraph.files.resolve import FOLDER_FLAGS
+from vaultgraph.frozen import frozen
 
 PRUNED_NAMES: Final = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 _MOST_DEPTH: Final = 256  # every level holds a handle while its subfolders are walked
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkipRule:
     """Folders to leave out: ``names`` at any depth, ``paths`` from the root; both folded by ``fold``."""
 
@@ -33,7 +33,7 @@ class SkipRule:
         return fold(name) in self.names or fold(path) in self.paths
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Folder:
     """One kept folder; ``prefix`` is its path with a trailing slash, "" for the root.
 

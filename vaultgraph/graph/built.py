@@ -1,17 +1,17 @@
 """What building gives: the graph, what was found on the way, and what the next edit can be taken in with."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.graph import Graph
 
 if TYPE_CHECKING:  # a start from the cache does without it
     from vaultgraph.graph.ground import Ground
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Built:
     """``problems``: path String, line Int32, code, severity, message String, sorted. ``counts``: by what is counted.
 

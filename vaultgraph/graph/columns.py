@@ -5,12 +5,13 @@ over consecutive ids. Cells outside every segment are null. A segment whose cell
 struct that keeps every cell's own kind, so that a number stays a number beside a text.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+
+from vaultgraph.frozen import frozen
 
 Ids = npt.NDArray[np.int64]  # node or relationship ids; -1 stands for null
 
@@ -18,7 +19,7 @@ VARIANT: Final = pl.Struct({"kind": pl.UInt8, "number": pl.Int64, "real": pl.Flo
 """dtype of a variant segment; `kind` holds note.records.ValueKind codes, JSON also stands for lists; 0 is null."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Segment:
     """Values of the ids ``first`` … ``first + len(series) - 1``.
 
@@ -45,14 +46,14 @@ class Segment:
         return len(cells) - cells.null_count()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """One property: segments sorted by ``first``, never overlapping, never empty."""
 
     segments: tuple[Segment, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gathered:
     """One typed part of a gather: ``rows`` are positions in the asked ids, ``series`` their values (same length).
 

@@ -4,16 +4,16 @@ Built once with numpy, never changed. Only the range of nodes that have a relati
 rare type costs little in a large graph.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+
+from vaultgraph.frozen import frozen
 
 Array32 = npt.NDArray[np.uint32]
 Ids = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Csr:
     """Adjacency of the nodes ``first`` … ``first + len(offsets) - 2``.
 

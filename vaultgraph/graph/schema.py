@@ -5,12 +5,12 @@ is worked out when it is first asked for and kept. It describes; it demands noth
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import polars as pl
 
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import VARIANT, Column, Segment
 from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph, group_index, label_counts, ranges_of_label
@@ -44,7 +44,7 @@ _DTYPES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PropertyFacts:
     """One property of a label or a relationship type: ``count`` have it, of ``total``; ``types`` sorted by name."""
 
@@ -54,7 +54,7 @@ class PropertyFacts:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Endpoints:
     """How many relationships of ``type`` lead from ``source`` to ``target``, by the first label of each end."""
 

@@ -5,7 +5,6 @@ missing is open, and both ends belong to the interval. Whoever queries keeps the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import VARIANT, Column, Ids, Segment, gather
 from vaultgraph.graph.csr import build_csr
 from vaultgraph.graph.graph import Graph, NodeGroup, RelationshipTable, ranges_of_label
@@ -24,7 +24,7 @@ Mask = npt.NDArray[np.bool_]
 EPOCH: Final = date(1970, 1, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Held:
     """The graph of a day, and how many ends were no dates: those count as open."""
 

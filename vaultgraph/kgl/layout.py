@@ -20,10 +20,10 @@ import json
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from vaultgraph.errors import CorruptKglError, ForeignKglError, KglVersionError
+from vaultgraph.frozen import frozen
 from vaultgraph.kgl.coding import CODINGS, RAW, WIDTHS
 
 MAGIC: Final = b"\x93VGRAPH\n"
@@ -37,7 +37,7 @@ SPARE_BYTES: Final = 1 << 22
 _HEADER: Final = struct.Struct("<8sIIQQQ24s")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """A named run of ``length`` bytes: ``offset`` from the start of the file, ``checksum`` their CRC-32.
 
@@ -58,7 +58,7 @@ class Section:
         return self.width * self.count if self.coding else self.length
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Header:
     """Where the table of contents lies, and how long the file must be."""
 

@@ -5,11 +5,12 @@ say is a short list, its depth is bounded, and patterns run in polars' engine, w
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, cast
 
 import polars as pl
 from polars.exceptions import ComputeError
+
+from vaultgraph.frozen import frozen
 
 Schema = Mapping[str, object]
 
@@ -18,7 +19,7 @@ MOST_DEPTH: Final = 8
 MOST_PATTERN_CHARS: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Issue:
     """One fault of a value: where (`$.name`, `$.list[2]`), what kind of fault, and what is wanted."""
 

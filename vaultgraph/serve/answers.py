@@ -3,18 +3,19 @@
 A plain value between serve/operations and the transports; knows nothing of MCP and nothing of budgets.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from vaultgraph.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class TextPart:
     """Text for the caller."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImagePart:
     """The bytes of one image and what they are, by header."""
 
@@ -25,7 +26,7 @@ class ImagePart:
 Part = TextPart | ImagePart
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """``structured`` is a JSON object, only where structure was asked for; the text then holds one line about it."""
 

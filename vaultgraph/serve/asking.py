@@ -4,12 +4,12 @@ The one way from an operation to rows: cypher_query, links, tools with a query a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Event
 from typing import TYPE_CHECKING, cast
 
 from vaultgraph.cypher.budget import budget_for
+from vaultgraph.frozen import frozen
 from vaultgraph.serve.marks import Marks, marks_of
 from vaultgraph.serve.session import Session
 from vaultgraph.vault.valid_time import TODAY, ViewStore, run_as_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vaultgraph.vault.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """The rows, what the answer says of its truth, and warnings, a line each: ``remarks`` are those about the day."""
 

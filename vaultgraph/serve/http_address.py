@@ -8,11 +8,11 @@ import os
 import re
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from vaultgraph.errors import SettingsError
+from vaultgraph.frozen import frozen
 
 DEFAULT_ADDRESS: Final = "127.0.0.1:8765"
 TOKEN_VARIABLE: Final = "VAULTGRAPH_HTTP_TOKEN"  # noqa: S105 -- its name, not a token
@@ -24,7 +24,7 @@ _ADDRESS: Final = re.compile(
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/=-]+")  # what RFC 6750 lets a bearer token hold
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Address:
     """``host`` is a name or an address without brackets; ``port`` 0 lets the system choose."""
 

@@ -6,13 +6,13 @@ for meant.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from vaultgraph.errors import FileError, MissingFileError, ParameterError, PathEscapeError, VaultgraphError
 from vaultgraph.files.lookup import paths_called
 from vaultgraph.files.root import VaultRoot, askable
 from vaultgraph.files.walk import fold
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.note_names import NEAREST, is_path, notes_like, notes_named
 from vaultgraph.serve.cells import one_line
@@ -26,7 +26,7 @@ Names = Callable[[], Snapshot | None]
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.\-]*://|//|data:|www\.", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """A file as it was written: ``name`` without brackets, and the heading or block behind its `#`."""
 

@@ -4,9 +4,11 @@ Read by manifest_yaml, held by the session, and obeyed where each setting has it
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from vaultgraph.frozen import frozen
 
 if TYPE_CHECKING:  # loads the YAML reader: only a server with a manifest needs it
     from vaultgraph.profile.guidance import Recipe, Skill
@@ -20,7 +22,7 @@ MOST_IMAGE_BYTES: Final = 4 * 1024 * 1024
 MOST_TOTAL_BYTES: Final = 12 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImageCaps:
     """What one call of `fetch_images` delivers at most: how many, bytes of one, bytes of all."""
 
@@ -29,7 +31,7 @@ class ImageCaps:
     most_total_bytes: int = MOST_TOTAL_BYTES
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CypherTool:
     """A tool ``name`` that runs one read-only query; ``parameters`` is a closed JSON Schema of its $parameters."""
 
@@ -40,7 +42,7 @@ class CypherTool:
     entry: "Entry"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BundledTool:
     """Another name or description of a built-in tool ``bundled``, or that it is not offered."""
 
@@ -51,7 +53,7 @@ class BundledTool:
     entry: "Entry"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ManifestRecipe:
     """A recipe of `cypher_recipes`, and the name of the ``tool`` it is offered as, beside `run_recipe_query`."""
 
@@ -60,7 +62,7 @@ class ManifestRecipe:
     entry: "Entry"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkillSources:
     """`skills:` as stated: the bundled ones or not, folders of skill files (later ones win), and skills written in it.
 
@@ -73,7 +75,7 @@ class SkillSources:
     inline: tuple["Skill", ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CsvServer:
     """Where CSV answers are put to be fetched over loopback HTTP; port 0 is any free one, folder None a new one."""
 
@@ -82,7 +84,7 @@ class CsvServer:
     cors_origin: str = "*"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmbedderChoice:
     """What makes vectors of texts: a ``model`` of a ``library``, or ``factory`` as `module:attribute`."""
 
@@ -91,7 +93,7 @@ class EmbedderChoice:
     factory: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValueCodec:
     """How values of ``property`` are written in queries and answers, other than they are stored.
 
@@ -109,7 +111,7 @@ class ValueCodec:
     stored_type: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Manifest:
     """All of it; None and empty values are what is not stated.
 

@@ -5,10 +5,10 @@ see. Descriptions are short on purpose: all of them travel with every session.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from vaultgraph.frozen import frozen
 from vaultgraph.serve import guidance_skills, images, links, queries, recipes, sources
 from vaultgraph.serve.answers import Answer
 from vaultgraph.serve.payload import RESPONSE_SCHEMA
@@ -17,7 +17,7 @@ from vaultgraph.serve.session import Call
 Properties = Mapping[str, Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operation:
     """``parameters`` is a closed JSON Schema. ``is_read_only``: it changes nothing a caller could see changed.
 

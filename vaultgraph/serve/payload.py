@@ -9,10 +9,10 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from vaultgraph.errors import ParameterError
+from vaultgraph.frozen import frozen
 from vaultgraph.serve.answers import Answer, TextPart, text_answer
 from vaultgraph.serve.cells import compact_json, csv_cell, json_cell, text_cell
 from vaultgraph.serve.marks import Marks
@@ -66,7 +66,7 @@ def wire_bytes(text: str) -> int:
     return size + 5 * len(_CONTROLS.findall(text)) if _CONTROLS.search(text) else size
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowPages:
     """A table to be read in parts; an offset is a row number from 0. ``notes`` follow the rows of every part.
 
@@ -202,7 +202,7 @@ class RowPages:
         return Answer((TextPart(self._last()),), structured=data)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextPages:
     """Long text to be read in parts that end at a line break; an offset is a character number from 0."""
 

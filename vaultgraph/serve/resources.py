@@ -5,7 +5,6 @@ graph is built. A resource is given whole or refused: parts of long notes are wh
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -16,6 +15,7 @@ from vaultgraph.files.root import VaultRoot
 from vaultgraph.files.stamps import is_canvas, is_note, scan
 from vaultgraph.files.text import plain_text
 from vaultgraph.files.walk import fold
+from vaultgraph.frozen import frozen
 from vaultgraph.serve.manifest import MOST_IMAGE_BYTES
 
 SCHEME: Final = "vault://"
@@ -32,7 +32,7 @@ _SUFFIXES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One resource of a list; ``mime`` by the name's suffix, as lists read no file."""
 
@@ -42,7 +42,7 @@ class Entry:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contents:
     """What a resource holds; ``data`` is text, or the bytes of an image. ``mime`` by the file's header."""
 

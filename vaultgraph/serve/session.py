@@ -7,11 +7,11 @@ in a thread of its own; a build that failed is tried again by a later call. Know
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from vaultgraph.errors import BuildError, FileError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
+from vaultgraph.frozen import frozen
 from vaultgraph.serve.manifest import Manifest, Mode
 from vaultgraph.serve.results import ResultStore
 
@@ -242,7 +242,7 @@ class Session:
         self.phase = (phase, done, total)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """One call of an operation: checked ``arguments`` without nulls, and ``cancelled``, set when nobody waits."""
 

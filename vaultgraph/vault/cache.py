@@ -6,7 +6,7 @@ and a file of another program is never overwritten.
 
 import os
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -16,10 +16,12 @@ from vaultgraph import __version__
 from vaultgraph.durable import one_at_a_time, remove_leftovers
 from vaultgraph.errors import CorruptKglError, FileError, KglError, KglVersionError, ProfileError
 from vaultgraph.files.root import VaultRoot
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.store import load, save
 from vaultgraph.note.records import RecordTable
-from vaultgraph.vault.refresh import State, profile_of
+from vaultgraph.vault.configuration import profile_of
+from vaultgraph.vault.refresh import State
 from vaultgraph.vault.stamp_file import load_stamps, lock_path, stamp_path
 
 CacheChoice = Literal["default"] | str | os.PathLike[str] | None
@@ -29,7 +31,7 @@ CACHE_FOLDER: Final = ".kglite"
 DEFAULT_CACHE: Final = f"{CACHE_FOLDER}/graph.kgl"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheFile:
     """``path`` of the cache; ``is_writable`` False after a reason not to write it was found; ``remark`` says it.
 
@@ -44,7 +46,7 @@ class CacheFile:
     is_busy: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheFacts:
     """What is in a cache file: who wrote it (``version``), how many ``notes``, how many are ``matching`` the disk."""
 

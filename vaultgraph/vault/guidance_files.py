@@ -6,7 +6,7 @@ the files mean is profile/guidance's business.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, cast
 
 from vaultgraph.cypher.bind import bind
@@ -14,6 +14,7 @@ from vaultgraph.cypher.clauses import parse
 from vaultgraph.errors import FileError, MissingFileError, PathEscapeError, QueryError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.files.stamps import Problem
+from vaultgraph.frozen import frozen
 from vaultgraph.vault.valid_time import split_prefix
 
 if TYPE_CHECKING:  # most vaults carry none: it is read and imported where there is any
@@ -29,7 +30,7 @@ def _no_files() -> dict[str, bytes]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guided:
     """What a look at the guidance of a vault found: the files' content by path, what it says, and all problems.
 

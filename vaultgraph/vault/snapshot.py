@@ -5,7 +5,7 @@ Immutable; vault/vault swaps one for the next by a single assignment, so queries
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +13,7 @@ import polars as pl
 
 from vaultgraph.cypher.plan_cache import PlanCache
 from vaultgraph.files.stamps import Stamps
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.schema import Schema
 from vaultgraph.note.records import RecordTable
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 Origin = Literal["built", "cache", "refreshed"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """What the last build or refresh found.
 
@@ -58,7 +59,7 @@ class Report:
     cache: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """One generation.
 

@@ -6,13 +6,14 @@ generation and day; where a vault declares no valid time nothing here costs anyt
 
 import re
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from threading import Lock
 from typing import TYPE_CHECKING, Final, cast
 
 from vaultgraph.cypher.plan_cache import PlanCache
 from vaultgraph.errors import ParameterError, QuerySyntaxError
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.schema import Schema
 from vaultgraph.graph.valid_time import graph_at
@@ -35,7 +36,7 @@ _INSTANT: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class View:
     """A snapshot as of a day, and how many ends of intervals were no dates."""
 
@@ -90,7 +91,7 @@ class _SchemaOfDay(Schema):
         return self._whole.relationship_property_keys(type_name)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AsOf:
     """A result and what it was asked of: ``snapshot`` is the one of the day.
 

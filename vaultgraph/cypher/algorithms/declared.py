@@ -4,7 +4,6 @@ Read by cypher/procedures at every start, so it imports nothing that the start d
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -12,9 +11,10 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, NodeColumn, ObjectColumn, ValueColumn
+from vaultgraph.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Algorithm:
     """``columns`` are the result columns in order, by type; ``options`` the names it takes in its map."""
 

@@ -5,28 +5,28 @@ expression asks for them. Typed values are polars Series; values that have no on
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import polars as pl
 
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import Ids
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NodeColumn:
     """Node ids, ``int64[height]``; -1 is null."""
 
     ids: Ids
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RelationshipColumn:
     """Global relationship ids, ``int64[height]``; -1 is null."""
 
     ids: Ids
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValueColumn:
     """Values of one type: Null, Boolean, Int64, Float64, String, Date, Datetime("us"), Datetime("us", "UTC") or a
     List of one of these; nulls are null. No other dtype ever appears, and NaN is a float, never null."""
@@ -34,7 +34,7 @@ class ValueColumn:
     series: pl.Series
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ObjectColumn:
     """Any mix of values (see cypher/values): lists of nodes, maps, paths, or cells that differ in type; None: null."""
 
@@ -44,7 +44,7 @@ class ObjectColumn:
 BoundColumn = NodeColumn | RelationshipColumn | ValueColumn | ObjectColumn
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bindings:
     """``height`` rows; every column has that length. A variable that is in scope has a column, even at height 0."""
 

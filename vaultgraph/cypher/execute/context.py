@@ -5,13 +5,14 @@ pattern matcher without importing it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Protocol
 
 from vaultgraph.cypher.budget import Budget
 from vaultgraph.cypher.execute.bindings import Bindings, BoundColumn, ValueColumn
 from vaultgraph.cypher.syntax import Expression, PathPattern, Subquery
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.facts import Facts
 from vaultgraph.graph.graph import Graph
 
@@ -47,7 +48,7 @@ class PatternRunner(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """``text`` is the query (for spans of errors); ``now`` is aware, in local time, the same for the whole query.
 

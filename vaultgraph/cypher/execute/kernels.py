@@ -5,7 +5,6 @@ zero, numbers beyond 2^53 beside floats. The row loop then gives the value, or t
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, cast
 
@@ -17,6 +16,7 @@ from vaultgraph.cypher.execute.bindings import NodeColumn, RelationshipColumn, V
 from vaultgraph.cypher.execute.fetch import from_constant
 from vaultgraph.cypher.execute.operand import Constant, Operand
 from vaultgraph.cypher.temporals import ZonedDateTime, utc_value
+from vaultgraph.frozen import frozen
 
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -103,7 +103,7 @@ def _compare_numbers(operator: str, one: pl.Series, other: pl.Series, height: in
     return _flags(result, _both_known(left, right))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Side:
     """One numeric side as numpy: ``known`` is None where no cell is null; null cells hold 0."""
 

@@ -3,12 +3,11 @@
 Literals and whatever is made of them alone stay scalar until a row-wise result is needed.
 """
 
-from dataclasses import dataclass
-
 from vaultgraph.cypher.execute.bindings import BoundColumn
+from vaultgraph.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant:
     """The same value for every row."""
 

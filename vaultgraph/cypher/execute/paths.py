@@ -3,7 +3,6 @@
 Called by execute/run. A trail repeats no relationship; that and the budget are what end an unbounded pattern.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -30,6 +29,7 @@ from vaultgraph.cypher.execute.scan import label_mask
 from vaultgraph.cypher.operators import BuildPath, ExpandVariable, ShortestPaths, Trails
 from vaultgraph.cypher.trees import variables_of
 from vaultgraph.cypher.values import PathRef, RelationshipRef
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.graph import Graph, tables_of
 
@@ -41,7 +41,7 @@ _MOST_FLAGS: Final = 8_000_000  # of eight bytes each
 _REFERENCE_BYTES: Final = 80  # a relationship in a list, a step in a path: Python objects
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Level:
     """Trails of one length: the row each started from, the node it has reached, its relationships.
 

@@ -3,7 +3,6 @@
 Called by execute/run where rules/reach has found that nobody asks for the trails or how many there are.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -16,6 +15,7 @@ from vaultgraph.cypher.execute.fetch import take_rows
 from vaultgraph.cypher.execute.paths import MOST_AT_ONCE, Level, first_level, next_level
 from vaultgraph.cypher.execute.scan import label_mask
 from vaultgraph.cypher.operators import Reach
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import Ids
 
 _MOST_FLAGS: Final = 4_000_000  # of three numbers each
@@ -44,7 +44,7 @@ class _Flags:
         return self
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Seen:
     """The same by key (row and node in one number, ascending), where there are too many rows and nodes for that."""
 

@@ -5,7 +5,7 @@ modules.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, assert_never
 
 from vaultgraph.cypher.execute.aggregate import aggregate_rows, distinct
@@ -65,6 +65,7 @@ from vaultgraph.cypher.operators import (
 from vaultgraph.cypher.procedures import PROCEDURES, Procedure, Tables
 from vaultgraph.cypher.syntax import Span
 from vaultgraph.errors import QueryError
+from vaultgraph.frozen import frozen
 
 PatternPlan = Expand | ExpandBound | ExpandVariable | Reach | ShortestPaths | Degree | Tally | BuildPath
 
@@ -73,7 +74,7 @@ _SOME_LISTS: Final = 32
 _MANY_ROWS: Final = 65_536
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """What all operators of one run share; ``argument`` are the rows that Argument stands for.
 

@@ -5,7 +5,6 @@ over rows. Nulls are never counted; min, max and percentiles use the order of `v
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -30,6 +29,7 @@ from vaultgraph.cypher.syntax import Span
 from vaultgraph.cypher.value_operators import add, divide
 from vaultgraph.cypher.values import Refusal, is_number, type_name
 from vaultgraph.errors import EvaluationError
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import Ids
 
 _ORDERED: Final[tuple[pl.DataType, ...]] = (pl.Int64(), pl.String(), pl.Date())
@@ -37,7 +37,7 @@ _ORDERED: Final[tuple[pl.DataType, ...]] = (pl.Int64(), pl.String(), pl.Date())
 _EXACT_SUM: Final = 2.0**62
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Grouped:
     """The rows that count, in order: ``column`` without nulls (and repeats, for DISTINCT), the group of each row."""
 

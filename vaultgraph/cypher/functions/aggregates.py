@@ -1,14 +1,14 @@
 """Aggregates: their signatures (for binding), their names and calls. functions/aggregate_rows computes them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeGuard
 
 from vaultgraph.cypher.syntax import CountStar, FunctionCall, Syntax
+from vaultgraph.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Aggregate:
     """``least`` and ``most`` count arguments; ``count(*)`` is syntax of its own."""
 

@@ -5,12 +5,12 @@ Families build tuples of these; functions/registry looks them up; execute/calls 
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from vaultgraph.cypher.execute.bindings import BoundColumn
 from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.operand import Operand
+from vaultgraph.frozen import frozen
 
 Kernel = Callable[[Sequence[Operand], Context], BoundColumn | None]
 """Works on whole columns (at least one argument is a column), or gives None to decline: then rows are looped over."""
@@ -18,7 +18,7 @@ Kernel = Callable[[Sequence[Operand], Context], BoundColumn | None]
 _SIGNATURE: Final = re.compile(r"([\w.]+)\((.*)\) :: (.+)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """``types`` are the accepted type names of cypher/values; empty accepts any. ``repeated``: one or more of it."""
 
@@ -28,7 +28,7 @@ class Parameter:
     repeated: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function:
     """``least`` and ``most`` count arguments; most None is unbounded.
 
