@@ -58,7 +58,7 @@ def test_our_own_skills_are_there_and_short(served):
 def test_a_skill_of_the_vault_says_whose_words_it_is(served):
     vault = served({".kglite/skills/tides.md": TIDES})
     assert vault.text("skill", name="tides") == (
-        '[From the vault "vault", .kglite/skills/tides.md: its author\'s advice, not this server\'s.]'
+        "[From the vault \"vault\", .kglite/skills/tides.md: its author's advice, not this server's.]"
         "\n\n# Tides\n\nHigh and low.\n"
     )
     assert vault.text("skill").splitlines()[-2:] == [
@@ -160,7 +160,7 @@ def test_an_eager_skill_comes_with_the_overview_where_there_is_room(served):
     files = {".kglite/skills/a.md": skill_file("short", "Read this.", delivery="eager")}
     text = served(files).text("graph_overview")
     assert text.endswith(
-        'Skill short:\n[From the vault "vault", .kglite/skills/a.md: its author\'s advice, not this server\'s.]'
+        "Skill short:\n[From the vault \"vault\", .kglite/skills/a.md: its author's advice, not this server's.]"
         "\n\nRead this."
     )
     files = {".kglite/skills/a.md": skill_file("long", "word " * 2_000, delivery="eager")}

@@ -26,7 +26,7 @@ def test_rows_are_a_header_tab_separated_lines_and_a_last_line(vault):
 
 def test_a_node_in_a_row_is_short(vault):
     text = vault.text("cypher_query", query="MATCH (b:Boat {title: 'Selkie'}) RETURN b")
-    assert text.split("\n")[1] == '(:Boat:Note Boats/Selkie.md {built: 1998-05-02, length: 7.5})'
+    assert text.split("\n")[1] == "(:Boat:Note Boats/Selkie.md {built: 1998-05-02, length: 7.5})"
 
 
 def test_json_comes_as_structure_with_one_line_of_text(vault):
@@ -301,9 +301,7 @@ def test_the_full_mode_gives_a_long_body_whole(local, write):
 def test_an_empty_vault_answers_everything(local, write):
     vault = local(write({}))
     assert vault.text("graph_overview").startswith("vault · 0 notes, 0 nodes, 0 relationships")
-    assert vault.text("cypher_query", query="MATCH (n) RETURN count(n) AS n").startswith(
-        "n\n0\n1 row · gen 1 · "
-    )
+    assert vault.text("cypher_query", query="MATCH (n) RETURN count(n) AS n").startswith("n\n0\n1 row · gen 1 · ")
     assert vault.text("rebuild_graph").startswith("files scanned: 0")
     assert "no match" in vault.text("grep", pattern="x")
     vault.text("list_source")
