@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from vaultgraph.vault import vault as door
-from vaultgraph.vault.patience import apart
+from vaultgraph.vault.patience import OwnThread
 from vaultgraph.vault.vault import open_vault
 
 TITLES = "MATCH (n:Note) RETURN n.title ORDER BY n.title"
@@ -69,7 +69,7 @@ def test_a_fault_in_a_thread_of_its_own_reaches_who_waits() -> None:
     lock = threading.Lock()
     lock.acquire()
     with pytest.raises(ZeroDivisionError):
-        apart(lambda: 1 // 0, lock, 60.0)
+        OwnThread().run(lambda: 1 // 0, lock, 60.0)
     assert not lock.locked()
 
 
@@ -80,5 +80,5 @@ def test_without_more_threads_the_work_is_done_all_the_same(monkeypatch: pytest.
     monkeypatch.setattr(threading.Thread, "start", refused)
     lock = threading.Lock()
     lock.acquire()
-    assert apart(lambda: 7, lock, 60.0) == 7
+    assert OwnThread().run(lambda: 7, lock, 60.0) == 7
     assert not lock.locked()

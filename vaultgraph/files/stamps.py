@@ -175,6 +175,28 @@ def read_files(root: VaultRoot, paths: Sequence[str], sizes: Sequence[int]) -> t
     return contents, problems
 
 
+def replaced_since(root: VaultRoot, stamps: Stamps, unread: Sequence[str]) -> list[str]:
+    """Those of ``unread``, files that could not be read, which are other files by now than ``stamps`` say, or gone.
+
+    An editor may take a file away for a moment to put another one in its place.
+    """
+    if not unread:
+        return []
+    stated = stamps.files.filter(pl.col("path").is_in(list(unread))).select("path", "inode", "size_bytes", "mtime_ns")
+    found: list[str] = []
+    with folders_of(root.handle) as folders:
+        for path, *known in stated.iter_rows():  # row loop: the files that could not be read
+            status = _status(folders, path)
+            if status is None or [status.st_ino & _INODE, status.st_size, status.st_mtime_ns] != known:
+                found.append(path)
+    return found
+
+
+def without_files(stamps: Stamps, paths: Sequence[str]) -> Stamps:
+    """``stamps`` as if the files at ``paths`` were not there."""
+    return replace(stamps, files=stamps.files.filter(~pl.col("path").is_in(list(paths))))
+
+
 def _read_one(folder: int, name: str, size_bytes: int, counts_blocks: bool) -> bytes | None:
     """The whole file; None where its content is not on this machine."""
     if size_bytes > _SMALL_BYTES and is_placeholder(os.stat(name, dir_fd=folder, follow_symlinks=False), counts_blocks):

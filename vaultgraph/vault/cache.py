@@ -20,7 +20,8 @@ from vaultgraph.frozen import frozen
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.store import load, save
 from vaultgraph.note.records import RecordTable
-from vaultgraph.vault.refresh import State, profile_of
+from vaultgraph.vault.configuration import profile_of
+from vaultgraph.vault.refresh import State
 from vaultgraph.vault.stamp_file import load_stamps, lock_path, stamp_path
 
 CacheChoice = Literal["default"] | str | os.PathLike[str] | None

@@ -7,6 +7,7 @@ answer can only stop waiting for it.
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -21,32 +22,60 @@ def held(lock: threading.Lock) -> Generator[None]:
         lock.release()
 
 
-def apart(work: Callable[[], T], lock: threading.Lock, patience_s: float | None) -> T | None:
-    """What ``work`` gives, done in another thread; None where it takes longer than ``patience_s`` (None: no matter
-    how long it takes); it then goes on.
+class OwnThread:
+    """A thread that lasts, for work that only one does at a time; started when there first is some.
 
-    ``lock``, which the caller has taken, is released when the work is done, by whichever thread does it.
-
-    Raises:
-        Exception: what ``work`` raised in time. Later than that nobody is told.
+    It lasts because libraries keep things by thread, compiled expressions for one.
     """
-    results: list[T] = []
-    faults: list[Exception] = []
 
-    def run() -> None:
-        with held(lock):
+    def __init__(self) -> None:
+        self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._is_started = False
+
+    def run(self, work: Callable[[], T], lock: threading.Lock, patience_s: float | None) -> T | None:
+        """What ``work`` gives; None where it takes longer than ``patience_s`` (None: no matter how long it takes); it
+        then goes on.
+
+        ``lock``, which the caller has taken, is released when the work is done, by whichever thread does it.
+
+        Raises:
+            Exception: what ``work`` raised in time. Later than that nobody is told.
+        """
+        results: list[T] = []
+        faults: list[Exception] = []
+        done = threading.Event()
+
+        def task() -> None:
             try:
-                results.append(work())
+                with held(lock):
+                    results.append(work())
             except Exception as fault:  # noqa: BLE001 -- handed to the thread that waits
                 faults.append(fault)
+            done.set()
 
-    thread = threading.Thread(target=run, name="refresh", daemon=True)
-    try:
-        thread.start()
-    except RuntimeError:  # no more threads, or the interpreter ends
-        run()
-    else:
-        thread.join(patience_s)
-    if faults:
-        raise faults[0]
-    return results[0] if results else None
+        if self._starts():
+            self._tasks.put(task)
+            done.wait(patience_s)
+        else:
+            task()
+        if faults:
+            raise faults[0]
+        return results[0] if results else None
+
+    def stop(self) -> None:
+        """Let the thread end when it is done with what it has."""
+        self._tasks.put(None)
+
+    def _starts(self) -> bool:
+        """Whether the thread runs; without more threads, or where the interpreter ends, it cannot be started."""
+        if not self._is_started:
+            try:
+                threading.Thread(target=self._loop, name="refresh", daemon=True).start()
+            except RuntimeError:
+                return False
+            self._is_started = True
+        return True
+
+    def _loop(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            task()

@@ -5,10 +5,8 @@ Nothing here is kept between calls; vault/vault owns the state and decides when 
 """
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Final
@@ -16,22 +14,22 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from vaultgraph.errors import BuildError, CorruptKglError, FileError, MissingFileError, PathEscapeError, ProfileError
+from vaultgraph.errors import BuildError, CorruptKglError
 from vaultgraph.files.root import VaultRoot
-from vaultgraph.files.stamps import Problem, Stamps, read_files, restat, scan
+from vaultgraph.files.stamps import Problem, Stamps, read_files, replaced_since, restat, scan, without_files
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.store import with_mtimes
 from vaultgraph.graph.stored_bodies import late_fault
 from vaultgraph.note.records import RecordTable, concat_records, content_hash, merge_records, without_paths
 from vaultgraph.profile.settings import Profile, Reading
+from vaultgraph.vault.configuration import read_profile
 from vaultgraph.vault.guidance_files import Guided, read_guided
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
 
 RACY_NS: Final = 2_000_000_000  # the coarsest clock of a common file system (FAT: two seconds)
-CONFIGURATION: Final = (".kglite/vault.yaml", ".kglite/vaultgraph.yaml")
-CONFIGURATION_BYTES: Final = 1_000_000
+_ATTEMPTS: Final = 3  # at a folder in which files are replaced while it is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,63 +75,6 @@ class Refreshed:
     phases_ms: dict[str, float]
 
 
-def read_profile(root: VaultRoot) -> tuple[Profile, dict[str, str], list[Problem]]:
-    """The vault's configuration, the text of its files by path, and problems: symlinks out of the vault, files that
-    lie one folder too deep.
-
-    Raises:
-        ProfileError: a configuration file is refused, or is there and cannot be read.
-    """
-    contents: dict[str, bytes | None] = {}
-    outside: list[Problem] = []
-    for path in CONFIGURATION:
-        try:
-            contents[path] = root.read_bytes(path, most_bytes=CONFIGURATION_BYTES)
-        except MissingFileError:
-            contents[path] = None
-        except PathEscapeError as error:
-            contents[path] = None
-            outside.append((path, None, "symlink-outside", "info", f"Not followed: {error.message}"))
-        except FileError as error:
-            # Going on without it would answer from another graph than the one configured.
-            raise ProfileError(error.message, {"file": path, "line": None, "key": None}) from error
-    if any(data is None for data in contents.values()):
-        outside += _misplaced(root, [path for path, data in contents.items() if data is None])
-    return profile_of(contents), {path: data.decode() for path, data in contents.items() if data is not None}, outside
-
-
-def profile_of(contents: Mapping[str, bytes | None]) -> Profile:
-    """The profile that configuration files by path make; None for a file that is not there.
-
-    Raises:
-        ProfileError: a file is refused.
-    """
-    if all(data is None for data in contents.values()):
-        return Profile()
-    from vaultgraph.profile.vault_yaml import load_profile  # noqa: PLC0415 -- few vaults need a YAML reader
-
-    return load_profile(contents.get)
-
-
-def _misplaced(root: VaultRoot, missing: list[str]) -> list[Problem]:
-    """Files that are meant to be the ``missing`` ones: in a folder inside `.kglite`, where a copied example may end up,
-    or with the ending `.yml`."""
-    found: list[Problem] = []
-    try:
-        with root.find(".kglite", with_nearest=False) as here, os.scandir(here.folder) as entries:
-            folders = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
-            for path in missing:
-                own, _, name = path.rpartition("/")
-                for other in (f"{name.removesuffix('.yaml')}.yml", *(f"{folder}/{name}" for folder in folders)):
-                    with suppress(OSError):
-                        os.stat(other, dir_fd=here.folder, follow_symlinks=False)
-                        advice = f"It is not read there: move it to {path}."
-                        found.append((f"{own}/{other}", None, "misplaced-configuration", "warning", advice))
-    except (FileError, OSError):
-        return []
-    return found
-
-
 def refresh(
     root: VaultRoot,
     old: State | None,
@@ -154,19 +95,17 @@ def refresh(
     clock = _Clock()
     profile, configuration, outside = read_profile(root)
     guided = read_guided(root, old.guided if old else None)
-    stamps = None
-    if only_touched and old and old.stamps and not outside and old.configuration == configuration:
-        stamps = restat(root, old.stamps, touched) if _same_guidance(old, guided) else None
-    if stamps is None:
-        stamps = _with(scan(root, profile.skip_dirs), [*outside, *guided.problems])
-    inputs_hash = _inputs_hash(configuration, stamps)
-    clock.lap("stat")
-    files = _read_by_build(stamps, profile)
+    if old and old.configuration != configuration:
+        only_touched = False
     if old and old.reading != profile.reading:
         old = None  # what the notes state is read by other rules now
     known = old.records if old else None
-    source = _Source(root, profile.reading, progress)
-    fresh, parsed, problems = _read(source, _suspects(files, old, touched), known)
+    seen = None
+    if only_touched and old and old.stamps and not outside and _same_guidance(old, guided):
+        seen = restat(root, old.stamps, touched)
+    source = _Source(root, profile, progress, [*outside, *guided.problems])
+    stamps, files, (fresh, parsed, problems) = _taken_in(source, old, touched, seen, clock)
+    inputs_hash = _inputs_hash(configuration, stamps)
     clock.lap("read")
     records, records_changed = _replace(known, fresh, files["path"])
     clock.lap("merge")
@@ -185,6 +124,28 @@ def refresh(
     trusted = _trusted(files, stamps.taken_ns, unread)
     state = State(records, stamps, trusted, built, inputs_hash, profile.reading, configuration, unread, guided)
     return Refreshed(state, graph, profile, guided, not same, parsed, clock.phases_ms)
+
+
+def _taken_in(
+    source: "_Source", old: State | None, touched: Collection[str], seen: Stamps | None, clock: "_Clock"
+) -> tuple[Stamps, pl.DataFrame, tuple[RecordTable | None, int, list[Problem]]]:
+    """The stat pass (``seen``, where it needs no walk), the files of it that are read, and what they say that is new.
+
+    Both are done again where a file was replaced, or taken away for a moment, between them.
+    """
+    replaced: list[str] = []
+    attempts = 0
+    while True:
+        stamps = seen or _with(scan(source.root, source.profile.skip_dirs), source.problems)
+        if attempts == _ATTEMPTS:
+            stamps = without_files(stamps, replaced)  # rather no note than what it said before
+        clock.lap("stat")
+        files = _read_by_build(stamps, source.profile)
+        found = _read(source, _suspects(files, old, touched), old.records if old else None)
+        replaced = replaced_since(source.root, stamps, [path for path, _, code, *_ in found[2] if code == "unreadable"])
+        if attempts == _ATTEMPTS or not replaced:
+            return stamps, files, found
+        seen, attempts = None, attempts + 1
 
 
 def _same_guidance(old: State, guided: Guided) -> bool:
@@ -219,7 +180,11 @@ def prepared(state: State, profile: Profile) -> State:
         return state
     from vaultgraph.graph.build import ground_of  # noqa: PLC0415 -- as the builder
 
-    return replace(state, built=replace(state.built, ground=ground_of(state.records, state.stamps, profile)))
+    try:
+        ground = ground_of(state.records, state.stamps, profile)
+    except (MemoryError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return state  # the next edit builds anew, and says what is wrong
+    return replace(state, built=replace(state.built, ground=ground))
 
 
 def preload() -> None:
@@ -313,11 +278,12 @@ def _trusted(files: pl.DataFrame, taken_ns: int, unread: Collection[Problem]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where notes are read from, by which rules, and who is told how far that is."""
+    """Where notes are read from, by which rules, who is told how far that is, and problems that are known already."""
 
     root: VaultRoot
-    reading: Reading
+    profile: Profile
     progress: Progress | None
+    problems: list[Problem]
 
 
 def _read(
@@ -332,7 +298,7 @@ def _read(
     problems: list[Problem] = []
     from vaultgraph.vault.parsing import Parser, batches_of  # noqa: PLC0415 -- as the builder
 
-    with Parser(source.reading) as parser:
+    with Parser(source.profile.reading) as parser:
         cuts = batches_of(sizes)
         for first, stop in cuts:
             if source.progress:

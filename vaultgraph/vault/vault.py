@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
@@ -27,7 +28,7 @@ from vaultgraph.vault.cache import (
     load_cache,
     write_cache,
 )
-from vaultgraph.vault.patience import apart, held
+from vaultgraph.vault.patience import OwnThread, held
 from vaultgraph.vault.refresh import Progress, State, preload, prepared, refresh_whatever_was_cached
 from vaultgraph.vault.report import snapshot_of
 from vaultgraph.vault.snapshot import Origin, Report, Snapshot, behind, gone_stale
@@ -39,6 +40,7 @@ from vaultgraph.vault.watch import Watcher, WatchMode
 REST: Final = 20  # after the cache was written, edits wait so many times as long as that took for the next time
 BUSY_S: Final = 5.0  # while another server writes the cache, it is tried again so often
 PATIENCE_S: Final = 5.0  # a query waits so long for a refresh that another one began, then answers without it
+_PASSES: Final = 3  # over a folder that is written to while it is read
 READY_S: Final = 1.0  # after a start from the cache, before the next edit is prepared for
 RETRY_S: Final = 1.0  # a failed refresh is tried again by a call that comes this much later
 
@@ -87,6 +89,7 @@ class Vault:
         self._cache = cache
         self._progress = progress
         self._lock = threading.Lock()
+        self._refresher = OwnThread()
         self._saving = threading.Lock()  # taken before the other
         self._state: State | None = None
         self._snapshot: Snapshot | None = None
@@ -155,7 +158,7 @@ class Vault:
         waits_s = max(0.0, self._began + PATIENCE_S - time.monotonic()) if self._is_refreshing else PATIENCE_S
         # Without a snapshot there is nothing to answer meanwhile.
         if self._lock.acquire(timeout=-1 if snapshot is None else waits_s):
-            done = apart(self._caught_up, self._lock, None if snapshot is None else PATIENCE_S)
+            done = self._refresher.run(self._caught_up, self._lock, None if snapshot is None else PATIENCE_S)
             if done is not None:
                 return done
         assert snapshot is not None
@@ -273,6 +276,7 @@ class Vault:
             self._work.set()
             self._worker.join(10.0)
         self.save()
+        self._refresher.stop()
         self.root.close()
 
     def __enter__(self) -> Self:
@@ -287,9 +291,10 @@ class Vault:
         return self._watcher is not None and self._watcher.is_dirty
 
     def _should_retry(self, snapshot: Snapshot) -> bool:
-        if late_fault(snapshot.records):
-            return True
-        return snapshot.stale is not None and time.monotonic() - self._failed_at > RETRY_S
+        if snapshot.stale is None:
+            return late_fault(snapshot.records) is not None
+        is_put_back = not self.root.exists() and Path(self.root.path).is_dir()
+        return is_put_back or time.monotonic() - self._failed_at > RETRY_S or late_fault(snapshot.records) is not None
 
     def _attempt(self, *, only_touched: bool = False) -> Snapshot:
         """Refresh; on failure mark the snapshot stale and raise. The lock is held. ``only_touched``: what the watcher
@@ -304,14 +309,16 @@ class Vault:
             if self._state is None and not self._loaded and self._cache:
                 self._state, self._cache = load_cache(self._cache, self.root)
                 self._work.set()  # there is something to prepare
-            # As late as can be: at a start the watch comes into place meanwhile, and what it marks then is taken in.
-            taken = (self._watcher.take() if self._watcher else None) or set()
-            only_touched &= is_sound and not self._touched and self._watcher is not None and self._watcher.is_all(taken)
-            self._touched |= taken
-            snapshot = self._refresh(only_touched, origin)
-            self._touched.clear()
+            for _ in range(_PASSES):
+                # As late as can be: at a start the watch comes into place meanwhile; what it marks then is taken in.
+                taken = (self._watcher.take() if self._watcher else None) or set()
+                is_all = self._watcher is not None and not self._touched and self._watcher.is_all(taken)
+                self._touched |= taken
+                self._refresh(only_touched and is_sound and is_all, origin)
+                self._touched.clear()
+                if not (is_sound and self._watcher and self._watcher.goes_on()):
+                    break  # else part of it may be from before a save, and part from after a later one
             fault = ""
-            return snapshot
         except VaultgraphError as error:
             fault = error.message
             raise
@@ -322,15 +329,18 @@ class Vault:
             self._is_refreshing = False
             if self._watcher:
                 self._watcher.looked(time.monotonic() - self._began)
+        assert self._snapshot is not None
+        return self._snapshot
 
-    def _refresh(self, only_touched: bool, origin: Origin) -> Snapshot:
+    def _refresh(self, only_touched: bool, origin: Origin) -> None:
         """One pass over the folder; swaps the snapshot where anything changed. The lock is held."""
         self._loaded = True
         done, fault = refresh_whatever_was_cached(
             self.root, self._state, self._touched, self._progress, only_touched=only_touched
         )
-        if fault:
-            self._forget_cached(fault)
+        if fault:  # what was read from the cache file was found damaged later
+            self._state = None
+            self._cache = self._cache and replace(self._cache, remark=f"rebuilt: {fault}")
         origin = origin if self._state else "built"
         old, self._state = self._state, done.state
         self._unsaved = self._unsaved or done.changed
@@ -339,17 +349,10 @@ class Vault:
         is_same = not done.changed and old and old.has_files_of(done.state) and old.guided == done.guided
         if current and current.stale is None and is_same:
             self._snapshot = replace(current, stamps=done.state.stamps)  # true of a later moment
-            return self._snapshot
+            return
         generation = current.generation + 1 if current else 1
         made = snapshot_of(generation, done, origin, self._cache.remark if self._cache else None)
         self._snapshot = replace(made, watch=self._watch)
-        return self._snapshot
-
-    def _forget_cached(self, fault: str) -> None:
-        """Go on without what was read from a cache file that was found damaged later."""
-        self._state = None
-        if self._cache:
-            self._cache = replace(self._cache, remark=f"rebuilt: {fault}")
 
     def _follow_replaced_folder(self) -> None:
         """Where the vault's path names another folder than the one held open, go on with that one."""
@@ -380,8 +383,11 @@ class Vault:
             self._work.clear()
             if self._closing:
                 return
-            if is_saved and not woken:
-                self._prepare()
+            if is_saved and not woken:  # find out what edits are taken in with, where the graph came from the cache
+                with self._lock:
+                    if self._state and self._snapshot:
+                        self._state = prepared(self._state, self._snapshot.profile)
+                        self._prepared = self._state.built
             if self._is_dirty():
                 preload()
             try:
@@ -391,10 +397,3 @@ class Vault:
             if (began := time.monotonic()) >= self._rests_until:
                 self.save()
                 self._rests_until = time.monotonic() + REST * (time.monotonic() - began)
-
-    def _prepare(self) -> None:
-        """Find out what edits are taken in with, where the graph came from the cache."""
-        with self._lock:
-            if self._state and self._snapshot:
-                self._state = prepared(self._state, self._snapshot.profile)
-                self._prepared = self._state.built

@@ -103,6 +103,12 @@ class Watcher:
         """Whether anything was written since the last `take`, or nobody can tell."""
         return self._is_dirty or self._is_lost
 
+    def goes_on(self) -> bool:
+        """Whether more was written since the last `take`, as far as events tell without waiting for any."""
+        if not self._poll:
+            self._listen()
+        return self._is_dirty
+
     def is_all(self, taken: set[str]) -> bool:
         """Whether nothing was written but the notes and other files ``taken``, of which there are some.
 
