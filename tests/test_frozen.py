@@ -67,6 +67,15 @@ def test_values_are_frozen_and_slotted():
     assert not hasattr(leaf, "__dict__")
 
 
+def test_a_field_that_is_not_given_is_refused_when_the_class_is_made():
+    class Later:
+        name: str
+        made: int = field(init=False, default=1)
+
+    with pytest.raises(TypeError, match=r"Later\.made: .* init=False"):
+        frozen(Later)
+
+
 def test_values_are_shown_replaced_matched_and_pickled():
     leaf = Leaf("a", 2)
     assert repr(leaf) == "Leaf(at=(0, 0), name='a', rank=2, items=[])"

@@ -2,7 +2,8 @@
 
 For modules that declare many of them and are loaded at every start: dataclasses compiles six methods of each class when
 its module is loaded, which is a tenth of the time to a first answer. Here all classes share theirs, and `__init__` is
-compiled when the first value of a class is made. `fields`, `replace`, `match` and `pickle` work as with any dataclass.
+compiled when the first value of a class is made. `fields`, `replace`, `match` and `pickle` work as with any dataclass;
+`field(init=False)` is refused, since no method could set it.
 """
 
 from collections.abc import Callable
@@ -19,8 +20,14 @@ def frozen(kind: type[Kind]) -> type[Kind]:
     """A class decorator. ``kind`` may only inherit from classes that were made by it as well.
 
     Methods that ``kind`` defines itself are left alone. Fields with a default may follow those without only.
+
+    Raises:
+        TypeError: a field has ``init=False``.
     """
     made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(kind)
+    for one in fields(made):
+        if not one.init:
+            raise TypeError(f"{kind.__qualname__}.{one.name}: a frozen value takes all of its fields, so no init=False")
     compared = [one.name for one in fields(made) if one.compare]
     made._compared = attrgetter(*(compared or ["__class__"]))
     made.__init__ = _init_when_used(made)
