@@ -9,7 +9,7 @@ import anyio
 from mcp import Client
 
 from vaultgraph.files.root import VaultRoot
-from vaultgraph.serve.mcp_server import make_server
+from vaultgraph.serve.mcp_server import MOST_CALLS, make_server
 from vaultgraph.serve.session import Session
 from vaultgraph.vault.vault import open_vault
 
@@ -38,6 +38,37 @@ def test_a_client_that_asks_is_told_how_the_first_build_goes_on(sample):
     assert anyio.run(talk).startswith("1\n1\n1 row · gen 1 · 2")
     assert seen
     assert all(0 <= progress <= total == 100 for progress, total in seen)
+
+
+def test_a_call_over_those_that_run_or_wait_is_told_so_at_once_and_a_ping_is_answered(sample):
+    gate = Event()  # shut, it keeps every call that needs the graph
+
+    def slow_opener(_progress):
+        gate.wait(30)
+        return open_vault(sample, None, build=False)
+
+    async def talk():
+        session = Session(VaultRoot.open(sample), slow_opener, name="slow", wait_s=30)
+        session.start()
+        texts, answered = [], anyio.Event()
+
+        async def call():
+            texts.append((await client.call_tool("cypher_query", {"query": "RETURN 1"})).content[0].text)
+            answered.set()
+
+        async with Client(make_server(session), mode="legacy") as client, anyio.create_task_group() as calls:
+            for _ in range(MOST_CALLS + 1):
+                calls.start_soon(call)
+            await answered.wait()
+            quick = (await client.call_tool("ping", {})).content[0].text
+            gate.set()
+        session.close()
+        return texts[0], quick, texts[1:]
+
+    first, quick, others = anyio.run(talk)
+    assert first == "busy: 64 calls run or wait. Ask again when some of them are answered."
+    assert quick.startswith("pong\n")
+    assert [text.split(" · ")[0] for text in others] == ["1\n1\n1 row"] * MOST_CALLS
 
 
 def test_an_empty_input_ends_the_server_with_exit_code_0(sample):

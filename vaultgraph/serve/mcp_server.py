@@ -26,12 +26,12 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from vaultgraph import __version__
-from vaultgraph.serve.answers import Answer, ImagePart, TextPart
+from vaultgraph.serve.answers import Answer, ImagePart, TextPart, text_answer
 from vaultgraph.serve.cells import compact_json
 from vaultgraph.serve.dispatch import dispatch
 from vaultgraph.serve.guidance import has_skills
 from vaultgraph.serve.guidance_changes import Changes
-from vaultgraph.serve.http_guard import GONE
+from vaultgraph.serve.http_guard import GONE, Limits
 from vaultgraph.serve.instructions import instructions_of
 from vaultgraph.serve.mcp_resources import add_resources
 from vaultgraph.serve.operations import Operation
@@ -39,8 +39,9 @@ from vaultgraph.serve.prompts import get_prompt, list_prompts
 from vaultgraph.serve.session import Session
 from vaultgraph.serve.surface import operations_of, static_operations
 
-WORKERS: Final = 16  # calls that run at the same time; more of them wait
+WORKERS: Final = 4  # calls that run at the same time: more would only share the interpreter, and memory add up
 QUICK_WORKERS: Final = 16
+MOST_CALLS: Final = Limits().running  # that run or wait; a client that sends more is told so at once
 LISTS_TTL_MS: Final = 60_000  # they change with the vault's recipes and skills
 REPORT_EVERY_S: Final = 0.25
 
@@ -204,6 +205,7 @@ class _Calls:
         self._changes = changes
         self._workers = CapacityLimiter(WORKERS)
         self._quick = CapacityLimiter(QUICK_WORKERS)
+        self._unanswered = 0  # calls that run on a worker or wait for one
 
     async def list_tools(self, context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         offered = await anyio.to_thread.run_sync(operations_of, self._session, limiter=self._quick)
@@ -211,19 +213,34 @@ class _Calls:
         return types.ListToolsResult(tools=[_tool(operation) for operation in offered.values()])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        operation = static_operations(self._session).get(params.name)
+        if operation is not None and operation.is_quick:
+            return await self._answer(context, params, self._quick)
+        if self._unanswered >= MOST_CALLS:  # before a thread is asked for anything
+            text = f"busy: {self._unanswered} calls run or wait. Ask again when some of them are answered."
+            return _result(text_answer(text, is_error=True))
+        self._unanswered += 1
+        try:
+            return await self._answer(context, params, self._workers)
+        finally:
+            self._unanswered -= 1
+
+    async def _answer(
+        self, context: Context, params: types.CallToolRequestParams, limiter: CapacityLimiter
+    ) -> types.CallToolResult:
         cancelled = _gone(context)
         if self._session.is_settled():
-            return await self._run(params, cancelled)
+            return await self._run(params, cancelled, limiter)
         results: list[types.CallToolResult] = []
         async with anyio.create_task_group() as reporting:
             reporting.start_soon(self._report_build, context)
-            results.append(await self._run(params, cancelled))
+            results.append(await self._run(params, cancelled, limiter))
             reporting.cancel_scope.cancel()
         return results[0]
 
-    async def _run(self, params: types.CallToolRequestParams, cancelled: Event) -> types.CallToolResult:
-        operation = static_operations(self._session).get(params.name)
-        limiter = self._quick if operation is not None and operation.is_quick else self._workers
+    async def _run(
+        self, params: types.CallToolRequestParams, cancelled: Event, limiter: CapacityLimiter
+    ) -> types.CallToolResult:
         work = partial(dispatch, self._session, params.name, params.arguments or {}, cancelled)
         try:
             result = _result(await anyio.to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True))
