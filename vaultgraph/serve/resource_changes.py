@@ -66,9 +66,11 @@ class ResourceChanges:
         """Compare, and tell of what differs."""
         listened = {uri for one in self._streams for uri in one.resource_subscriptions or ()}
         uris = listened.union(*self._watched.values())
-        before = self._seen
-        self._seen = await self._stamps(uris) if uris else {}
-        changed = {uri for uri, stamp in self._seen.items() if uri in before and before[uri] != stamp}
+        before = {uri: stamp for uri, stamp in self._seen.items() if uri in uris}
+        self._seen = dict(before)  # not replaced afterwards: who subscribes while this waits adds to it
+        now = await self._stamps(uris) if uris else {}
+        self._seen |= now
+        changed = {uri for uri, stamp in now.items() if uri in before and before[uri] != stamp}
         for connection, watched in list(self._watched.items()):
             for uri in sorted(changed & watched):
                 await connection.send_resource_updated(uri)
@@ -89,11 +91,15 @@ class ResourceChanges:
                 await self._bus.publish(ResourcesListChanged())
 
     async def _watch(self, uris: Iterable[str]) -> None:
-        new = {uri for uri in uris if uri not in self._seen}
-        if len(self._seen) + len(new) > MOST_WATCHED:
+        wanted = set(uris)
+        self._check_room(wanted)
+        stamps = await self._stamps(wanted)
+        self._check_room(wanted)  # others may have subscribed meanwhile
+        self._seen = stamps | self._seen
+
+    def _check_room(self, uris: set[str]) -> None:
+        if len(self._seen.keys() | uris) > MOST_WATCHED:
             raise MCPError(code=types.INVALID_PARAMS, message=f"At most {MOST_WATCHED:,} resources are watched.")
-        for uri, stamp in (await self._stamps(new)).items():
-            self._seen.setdefault(uri, stamp)
 
     async def _stamps(self, uris: set[str]) -> dict[str, Stamp]:
         return await anyio.to_thread.run_sync(partial(_stamps_of, self._session.root, sorted(uris)))
