@@ -317,11 +317,13 @@ def check_saves(count: int) -> Counter[str]:
             command = [sys.executable, __file__, "--fail-saving", str(vault), str(at)]
             return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
-        steps = int(run(0).stdout)
+        # How many there are depends on the age of the files: what is known of young ones is not written.
+        steps = min(int(run(0).stdout) for _ in range(2))
         seen["steps of one save"] = steps
         for at in sorted({1 + round(number * (steps - 1) / max(1, count - 1)) for number in range(count)}):
             done = run(at)
-            seen["killed" if done.returncode == -signal.SIGKILL else "WRONG: not killed"] += 1
+            is_late = done.returncode == 0 and int(done.stdout) < at  # fewer steps this time
+            seen["killed" if done.returncode == -signal.SIGKILL else "over" if is_late else "WRONG: not killed"] += 1
             with open_vault(vault) as opened:
                 said = [repr(opened.query(text).rows) for text in QUERIES]
                 seen[f"then read from: {opened.report.origin}"] += 1
