@@ -110,3 +110,11 @@ def test_a_node_as_json_keeps_its_properties_but_the_body():
 )
 def test_a_csv_field_holds_text_as_it_is(value, field):
     assert csv_cell(value) == field
+
+
+def test_names_of_labels_types_and_keys_take_one_line():
+    odd = "a\nb\t\x1b\u202e"
+    shown = "a\\nb\\t\\u001b\\u202e"
+    assert text_cell(Relationship(1, odd, 7, 8, {odd: 3})) == f"[:{shown} {{{shown}: 3}}]"
+    assert text_cell(Node(7, (odd,), {"path": "a.md", odd: 3})) == f"(:{shown} a.md {{{shown}: 3}})"
+    assert text_cell([{odd: {odd: odd}}]) == f'[{{{shown}: {{{shown}: "{shown}"}}}}]'

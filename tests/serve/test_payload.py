@@ -8,7 +8,7 @@ import pytest
 
 from vaultgraph.errors import ParameterError
 from vaultgraph.serve.marks import Marks
-from vaultgraph.serve.payload import FULL_BYTES, RowPages, TextPages, reply_bytes, wire_bytes
+from vaultgraph.serve.payload import FULL_BYTES, RowPages, TextPages, csv_line, reply_bytes, wire_bytes
 from vaultgraph.serve.results import MOST_BYTES, MOST_RESULTS, ResultStore
 
 
@@ -190,3 +190,8 @@ def test_nothing_is_sent_twice(shape):
     wire = json.dumps([answer.structured, [part.text for part in answer.parts]])
     assert wire.count("once only") == 1
     assert (answer.structured is None) is (shape != "json")
+
+
+@pytest.mark.parametrize("field", ["a\nb", "a\rb", 'a"b', "a,b", "a\r\n"])
+def test_a_csv_record_with_line_breaks_in_its_fields_is_read_back(field):
+    assert list(csv.reader(io.StringIO(csv_line([field, "x"]), newline=""))) == [[field, "x"]]

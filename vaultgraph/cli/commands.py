@@ -15,7 +15,7 @@ from vaultgraph.cli.progress import progress_bar
 from vaultgraph.cli.tables import print_rows
 from vaultgraph.cypher.result import Result
 from vaultgraph.cypher.tokens import split_tokens
-from vaultgraph.serve.cells import counted
+from vaultgraph.serve.cells import counted, one_line, plain_text
 from vaultgraph.serve.problems import problem_summary, severity_counts
 from vaultgraph.serve.report import report_data, report_text
 from vaultgraph.vault.vault import Vault, open_vault
@@ -36,16 +36,17 @@ def run_build(vault: str, cache: str) -> int:
             is_refused = opened.is_cache_refused
     click.echo(report_text(report))
     if is_refused:
-        click.echo(f"vaultgraph: the cache is {remark}", err=True)
+        click.echo(one_line(f"vaultgraph: the cache is {remark}"), err=True)
     elif remark and remark != report.cache:
-        click.echo(f"cache: {remark}")
+        click.echo(one_line(f"cache: {remark}"))
     return 1 if is_refused else 0
 
 
 def run_check(vault: str, *, strict: bool, as_json: bool) -> int:
     """Build without a cache, print the report; 1 on errors, with ``strict`` on warnings too."""
     report = _opened(vault, None).report
-    click.echo(json.dumps(report_data(report), ensure_ascii=False, indent=1) if as_json else report_text(report))
+    as_data = plain_text(json.dumps(report_data(report), ensure_ascii=False, indent=1)) if as_json else None
+    click.echo(as_data or report_text(report))
     counts = severity_counts(report.problems)
     return 1 if counts["error"] or (strict and counts["warning"]) else 0
 
@@ -55,7 +56,7 @@ def run_status(vault: str, cache: str) -> int:
     opened = _opened(vault, cache_choice(cache))
     report = opened.report
     state = {"cache": "read from the cache", "built": "built, no usable cache"}.get(report.origin, report.origin)
-    click.echo(f"{opened.name} ({opened.root.path})")
+    click.echo(one_line(f"{opened.name} ({opened.root.path})"))
     nouns = {"note": report.notes, "file": report.files, "node": report.nodes, "relationship": report.relationships}
     click.echo(", ".join(counted(count, noun) for noun, count in nouns.items()))
     differ = f"; {counted(report.parsed, 'note differs', 'notes differ')} from it"
@@ -63,9 +64,9 @@ def run_status(vault: str, cache: str) -> int:
     facts = opened.cache_facts()
     if facts:
         match = f"{facts.matching:,} of {counted(facts.notes, 'note')} as on disk"
-        click.echo(f"cache: {facts.path}, {facts.size_bytes:,} bytes, vaultgraph {facts.version}; {match}")
+        click.echo(one_line(f"cache: {facts.path}, {facts.size_bytes:,} bytes, vaultgraph {facts.version}; {match}"))
     if report.cache or not facts:
-        click.echo(f"cache: {report.cache or 'none'}")
+        click.echo(one_line(f"cache: {report.cache or 'none'}"))
     phases = ", ".join(f"{name} {cost:,.1f}" for name, cost in report.phases_ms.items())
     made = f"{opened.current().built_at:%Y-%m-%dT%H:%M:%SZ}"
     click.echo(f"last refresh: {made}, {sum(report.phases_ms.values()):,.1f} ms ({phases})")
@@ -81,7 +82,7 @@ def run_query_command(
     parameters = dict(parse_parameter(text) for text in params)
     result = _query(vault, text, parameters, cache, valid_at)
     for warning in (*result.warnings, *_unused(text, parameters)):
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(one_line(f"warning: {warning}"), err=True)
     print_rows(result.columns, result.rows, shape or ("csv" if result.csv else "table"), sys.stdout)
     return 0
 

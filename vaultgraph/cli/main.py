@@ -254,7 +254,9 @@ def run(arguments: Sequence[str]) -> int:
         _complain(f"{message}{hint}")
         return error.exit_code
     except VaultgraphError as error:
-        _complain(error.message)
+        from vaultgraph.serve.cells import error_text  # noqa: PLC0415 -- loads the engine
+
+        _complain(error_text(error))
         return 1
     except click.Abort:
         return 130

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final, TextIO
 
-from vaultgraph.serve.cells import counted, csv_cell, json_cell, text_cell
+from vaultgraph.serve.cells import counted, csv_cell, heading, json_cell, one_line, text_cell
 from vaultgraph.serve.payload import csv_line
 
 MOST_CELL_CHARS: Final = 2000  # of one cell in a table that another program reads
@@ -21,11 +21,12 @@ def print_rows(columns: Sequence[str], rows: Sequence[Sequence[object]], shape: 
     """Print a result as "table", "json" (one object a row) or "csv" (RFC 4180)."""
     match shape:
         case "csv":
+            is_data = not target.isatty()  # else a name in it could act on the terminal
             for fields in (list(columns), *([csv_cell(value) for value in row] for row in rows)):
-                target.write(csv_line(fields) + "\r\n")
+                target.write(csv_line(fields if is_data else list(map(one_line, fields))) + "\r\n")
         case "json":
             objects = [dict(zip(columns, map(json_cell, row), strict=True)) for row in rows]
-            lines = ",\n".join(f" {json.dumps(item, ensure_ascii=False)}" for item in objects)
+            lines = ",\n".join(f" {one_line(json.dumps(item, ensure_ascii=False))}" for item in objects)
             target.write(f"[\n{lines}\n]\n" if objects else "[]\n")
         case _:
             _print_table(columns, rows, target)
@@ -38,7 +39,8 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], targe
     from rich.text import Text  # noqa: PLC0415 -- as above
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for position, name in enumerate(columns):
+    heads = list(map(heading, columns))
+    for position, name in enumerate(heads):
         numbers = all(isinstance(row[position], int | float | None) for row in rows)
         table.add_column(Text(name), justify="right" if numbers and rows else "left", overflow="fold")
     width = shutil.get_terminal_size().columns
@@ -49,7 +51,7 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], targe
         table.add_row(*map(Text, row))
     # Without a terminal a line is as long as it needs to be, so that other programs read whole cells.
     needed = sum(
-        max((len(row[at]) * 2 for row in cells), default=0) + 2 * len(name) + 4 for at, name in enumerate(columns)
+        max((len(row[at]) * 2 for row in cells), default=0) + 2 * len(name) + 4 for at, name in enumerate(heads)
     )
     Console(
         file=target,

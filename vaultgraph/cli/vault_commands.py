@@ -108,6 +108,7 @@ def _note_path(vault: "Vault", text: str) -> str:
     """The path of the note that ``text`` names: a path, a name, a title, an alias, a link."""
     from vaultgraph.errors import MissingFileError  # noqa: PLC0415 -- as the engine
     from vaultgraph.files.stamps import is_canvas, is_note  # noqa: PLC0415 -- as above
+    from vaultgraph.serve.cells import one_line  # noqa: PLC0415 -- as above
     from vaultgraph.serve.lookup import file_called, short  # noqa: PLC0415 -- as above
 
     if not text.isprintable() and any("\ud800" <= char <= "\udfff" for char in text):
@@ -119,7 +120,11 @@ def _note_path(vault: "Vault", text: str) -> str:
         path, _ = file_called(vault.root, lambda: snapshot, text)
     except MissingFileError as error:
         nearest = error.data.get("nearest")
-        advice = f"Did you mean {' or '.join(nearest)}?" if nearest else "Name it by its path, name, title or alias."
+        advice = (
+            f"Did you mean {' or '.join(map(one_line, nearest))}?"
+            if nearest
+            else "Name it by its path, name, title or alias."
+        )
         raise click.ClickException(f"{short(text)}: there is no such note. {advice}") from error
     if not (is_note(path) or is_canvas(path)):
         raise click.ClickException(f"{short(path or text)}: is not a note.")

@@ -14,7 +14,7 @@ from vaultgraph.errors import VaultgraphError
 from vaultgraph.files.root import askable
 from vaultgraph.files.stamps import scan
 from vaultgraph.serve.answers import Answer, ImagePart
-from vaultgraph.serve.cells import counted
+from vaultgraph.serve.cells import counted, plain_text
 from vaultgraph.serve.dispatch import dispatch
 from vaultgraph.serve.problems import problem_summary
 from vaultgraph.serve.session import Session
@@ -100,5 +100,6 @@ def _print_call(name: str, arguments: Mapping[str, Any], text: str) -> None:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    shown = "\t".join(map(plain_text, line.split("\t")))  # tabs are between the cells of an answer
+    sys.stderr.write(f"{shown}\n")
     sys.stderr.flush()

@@ -12,6 +12,7 @@ from datetime import date, datetime, time
 from typing import Any, Final, cast
 
 from vaultgraph.cypher.values import Node, Path, Relationship
+from vaultgraph.errors import FileError, QueryError, VaultgraphError
 
 SHORT_CHARS: Final = 80  # a longer property value is left out of a node cell
 NODE_CHARS: Final = 240  # the properties of a node cell stop here
@@ -30,9 +31,13 @@ _LOOKS_LIKE_VALUE: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_MUST_QUOTE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""Control characters (a terminal takes U+009B for an escape too), line separators, and marks that turn the order of the
-characters behind them round, so that a name shows as another. Those that scripts need (U+200E, U+200F) stay."""
+_UNSEEN: Final = "\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060-\u206f\ufeff"
+"""Control characters (a terminal takes U+009B for an escape too), line separators, marks that turn the order of the
+characters behind them round, and what has no width, so that a name shows as another. What scripts need (U+200C to
+U+200F) stays."""
+_MUST_QUOTE: Final = re.compile(f"[{_UNSEEN}\U000e0000-\U000e007f]")
+_ESCAPED: Final = re.compile(f"[{_UNSEEN}]|(?<![\U0001f3f4\U000e0020-\U000e007e])[\U000e0000-\U000e007f]+")
+"""Of them, what is shown as escapes: the tag characters that make a black flag that of a country stay."""
 
 
 def text_cell(value: object, most_chars: int | None = None) -> str:
@@ -87,13 +92,30 @@ def compact_json(data: Any) -> str:
 
 
 def one_line(text: str) -> str:
-    """``text``, such as a file name, without line breaks and control characters: they are shown as JSON escapes."""
-    return _MUST_QUOTE.sub(lambda found: _quoted(found[0])[1:-1], text) if _MUST_QUOTE.search(text) else text
+    """``text`` without line breaks, control and invisible characters: they are shown as JSON escapes.
+
+    Every name that comes from a vault passes here on its way into a line of text: paths, labels, types, keys.
+    """
+    return _ESCAPED.sub(lambda found: _quoted(found[0])[1:-1], text) if _MUST_QUOTE.search(text) else text
 
 
 def plain_text(text: str) -> str:
     """``text`` of several lines, such as a message that quotes a name, without control characters in its lines."""
     return "\n".join(one_line(line) for line in text.split("\n"))
+
+
+def error_text(error: VaultgraphError) -> str:
+    """The message of ``error``: of lines only those that show where a fault is, as a name in it may have breaks."""
+    if isinstance(error, FileError):
+        return one_line(error.message)
+    if isinstance(error, QueryError):
+        return one_line(error.reason) + plain_text(error.message.removeprefix(error.reason))
+    return plain_text(error.message)
+
+
+def heading(name: str) -> str:
+    """A column's name as the head of a column; the query that it is written in may have line breaks."""
+    return one_line(" ".join(name.split()) if any(mark in name for mark in "\t\r\n") else name)
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -118,7 +140,11 @@ def _text(value: str, most_chars: int | None) -> str:
 
 def _quoted(value: str) -> str:
     # JSON itself leaves those from U+007F on as they are
-    return _MUST_QUOTE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+    return _ESCAPED.sub(lambda found: _json_escapes(found[0]), json.dumps(value, ensure_ascii=False))
+
+
+def _json_escapes(chars: str) -> str:
+    return "\\u007f" if chars == "\x7f" else json.dumps(chars)[1:-1]
 
 
 def _shown(value: object) -> str:
@@ -153,7 +179,7 @@ def _inner(value: object) -> str:
 
 
 def _map(entries: Iterable[tuple[str, object]]) -> str:
-    return "{" + ", ".join(f"{key}: {_inner(item)}" for key, item in entries) + "}"
+    return "{" + ", ".join(f"{one_line(key)}: {_inner(item)}" for key, item in entries) + "}"
 
 
 def _number(value: float) -> str:
@@ -168,7 +194,7 @@ def _moment(value: date | datetime | time) -> str:
 
 def _node(node: Node) -> str:
     key, title = node_key(node), node.properties.get("title")
-    head = "(" + "".join(f":{label}" for label in node.labels)
+    head = "(" + "".join(f":{one_line(label)}" for label in node.labels)
     if key:
         head += f" {key if _is_plain(key) else _quoted(key)}"
     if isinstance(title, str) and title not in (key, _file_name(key)):
@@ -198,7 +224,7 @@ def _short_properties(properties: Mapping[str, object]) -> str:
         is_own_id = key == "id" and identifier not in (properties.get("path"), properties.get("stem"), None)
         if value is None or (key in HIDDEN and not (is_own_id and "path" in properties)):
             continue
-        entry = f"{key}: {_inner(value)}"
+        entry = f"{one_line(key)}: {_inner(value)}"
         if len(entry) > SHORT_CHARS + len(key) or used + len(entry) > NODE_CHARS:
             has_more = True
             continue
@@ -211,7 +237,8 @@ def _short_properties(properties: Mapping[str, object]) -> str:
 
 def _relationship(relationship: Relationship) -> str:
     shown = _short_properties(relationship.properties)
-    return f"[:{relationship.type} {shown}]" if shown else f"[:{relationship.type}]"
+    head = f"[:{one_line(relationship.type)}"
+    return f"{head} {shown}]" if shown else f"{head}]"
 
 
 def _path(path: Path) -> str:

@@ -15,6 +15,7 @@ from polars.exceptions import PanicException
 from vaultgraph.errors import QueryError, UnknownOperationError, VaultgraphError
 from vaultgraph.serve import surface
 from vaultgraph.serve.answers import Answer, text_answer
+from vaultgraph.serve.cells import error_text
 from vaultgraph.serve.operations import Operation
 from vaultgraph.serve.parameters import check_arguments, nearest
 from vaultgraph.serve.payload import fitting
@@ -38,9 +39,9 @@ def dispatch(session: Session, name: str, arguments: Mapping[str, Any], cancelle
     except StillBuilding as waiting:
         return text_answer(in_callers_words(session, waiting.text))
     except (QueryError, UnknownOperationError) as error:  # these quote what the caller wrote, and name no other tool
-        return text_answer(_capped(f"{error.code}: {error.message}"), is_error=True)
+        return text_answer(_capped(f"{error.code}: {error_text(error)}"), is_error=True)
     except VaultgraphError as error:
-        return text_answer(_capped(in_callers_words(session, f"{error.code}: {error.message}")), is_error=True)
+        return text_answer(_capped(in_callers_words(session, f"{error.code}: {error_text(error)}")), is_error=True)
     except (Exception, PanicException):  # a panic of the columns' engine is no Exception, and would end the server
         log.exception("the operation %s failed", name)
         return text_answer(

@@ -39,8 +39,8 @@ def find_skill(guides: Guides, name: str) -> ServedSkill:
     if found is not None and (found.source == "vault" or bare == name):
         return found
     close = nearest(name, list(guides.skills))
-    advice = f" Did you mean `{close}`?" if close else ""
-    shown = ", ".join(guides.skills) or "none"
+    advice = f" Did you mean `{one_line(close)}`?" if close else ""
+    shown = one_line(", ".join(guides.skills)) or "none"
     raise ParameterError(
         f"There is no skill `{name[:100]}`.{advice} Skills: {shown[:2_000]}.", {"name": "name", "nearest": close}
     )
@@ -79,7 +79,7 @@ def _listed(session: Session, served: ServedSkill) -> str:
     offered = (_offered(session, tool) for tool in served.skill.references_tools)
     about = list(dict.fromkeys(name for name in offered if name is not None))
     tools = f" (for {', '.join(about[:TOOLS_SHOWN])})" if about else ""
-    return f"{served.name} — {described(served)}{tools}"
+    return f"{one_line(served.name)} — {described(served)}{tools}"
 
 
 def _offered(session: Session, tool: str) -> str | None:
@@ -116,7 +116,7 @@ def _named(heading: str, names: Sequence[str], call: str) -> list[str]:
         return []
     shown: list[str] = []
     used = 0
-    for name in names:
+    for name in map(one_line, names):
         used += wire_bytes(name) + 2
         if used > NAMES_BYTES:
             shown.append(f"+{len(names) - len(shown)} more: {call}")
@@ -131,7 +131,7 @@ def eager_texts(session: Session, used_bytes: int) -> Iterable[str]:
         return
     for served in guides_of(session, session.offered or {}).skills.values():
         if served.skill.delivery == "eager":
-            text = f"Skill {served.name}:\n{skill_text(session, served).strip()}"
+            text = f"Skill {one_line(served.name)}:\n{skill_text(session, served).strip()}"
             used_bytes += wire_bytes(text) + 4
             if used_bytes > OVERVIEW_BYTES:
                 return

@@ -128,7 +128,11 @@ def find_note(graph: Graph, text: str) -> str:
     if found := notes_named(graph, text) or notes_named(graph, name) or _ending_so(graph, name):
         return _only(found, text, "note")
     nearest = notes_like(graph, name)
-    advice = f"Did you mean {' or '.join(nearest)}?" if nearest else "Pass the path, id, title or an alias of one."
+    advice = (
+        f"Did you mean {' or '.join(map(one_line, nearest))}?"
+        if nearest
+        else "Pass the path, id, title or an alias of one."
+    )
     raise MissingFileError(f"{short(text)}: no note of the graph is called so. {advice}", {"nearest": nearest})
 
 
@@ -203,7 +207,7 @@ def _only(found: Sequence[str], text: str, argument: str = "file_path", kind: st
     listed = "\n".join(f"  {one_line(path)}" for path in found[:SHOWN])
     more = f"\n  … {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     raise ParameterError(
-        f"{len(found)} {kind} are called `{text}`; ask for one by its path:\n{listed}{more}",
+        f"{len(found)} {kind} are called `{short(text)}`; ask for one by its path:\n{listed}{more}",
         {"name": argument, "reason": "ambiguous", "candidates": list(found[:SHOWN])},
     )
 
@@ -216,5 +220,5 @@ def _with_nearest(names: Names, missing: MissingFileError, name: str) -> Missing
     if not nearest:
         return missing
     return MissingFileError(
-        f"{short(name)}: not in the vault. Did you mean {' or '.join(nearest)}?", {"nearest": nearest}
+        f"{short(name)}: not in the vault. Did you mean {' or '.join(map(one_line, nearest))}?", {"nearest": nearest}
     )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from vaultgraph.serve.cells import one_line
+
 if TYPE_CHECKING:
     from vaultgraph.vault.snapshot import Snapshot
 
@@ -32,7 +34,7 @@ class Marks:
     @property
     def stale_lines(self) -> list[str]:
         """A line where the answer is old."""
-        return [f"stale {self.stale}"] if self.stale else []
+        return [one_line(f"stale {self.stale}")] if self.stale else []
 
     @property
     def data(self) -> dict[str, Any]:

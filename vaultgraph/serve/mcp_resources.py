@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from vaultgraph.errors import MissingFileError, ParameterError, VaultgraphError
 from vaultgraph.serve import resources
+from vaultgraph.serve.cells import error_text
 from vaultgraph.serve.session import Session
 from vaultgraph.serve.tool_names import in_callers_words
 
@@ -97,6 +98,6 @@ class _Resources:
             is_gone = isinstance(error, MissingFileError) and context.protocol_version < MODERN
             is_callers = isinstance(error, (ParameterError, MissingFileError)) or error.code == "path_escape"
             code = NOT_FOUND if is_gone else types.INVALID_PARAMS if is_callers else types.INTERNAL_ERROR
-            message = in_callers_words(self._session, f"{error.code}: {error.message}")
+            message = in_callers_words(self._session, f"{error.code}: {error_text(error)}")
             text = message.encode("utf-8", "backslashreplace").decode()
             raise MCPError(code=code, message=text) from None

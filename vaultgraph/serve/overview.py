@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from vaultgraph.graph.schema import Schema
-from vaultgraph.serve.cells import counted
+from vaultgraph.serve.cells import compact_json, counted, one_line
 from vaultgraph.serve.overview_ontology import ontology_line
 from vaultgraph.serve.payload import wire_bytes
 from vaultgraph.serve.problems import problem_summary
@@ -22,11 +22,11 @@ NO_LABEL: Final = "(none)"
 
 def overview_text(name: str, snapshot: Snapshot, now: datetime) -> str:
     """The bare overview: name and freshness, labels, relationship types with their ends, problems, next steps."""
-    report, note = snapshot.report, quoted(snapshot.profile.note_label)
+    report, note = snapshot.report, shown_name(snapshot.profile.note_label)
     counts = [(report.notes, "note"), (report.nodes, "node"), (report.relationships, "relationship")]
-    labels = [f"{quoted(label)} {count:,}" for label, count in report.labels.items()]
+    labels = [f"{shown_name(label)} {count:,}" for label, count in report.labels.items()]
     types = [_type_line(snapshot.schema, name, count) for name, count in report.types.items()]
-    example = _short(_example_label(snapshot), 30)
+    example = one_line(compact_json([_cut(_example_label(snapshot), 30)]))
     lines = [
         f"{_short(name)} · {', '.join(counted(count, noun) for count, noun in counts)}",
         freshness(snapshot, now),
@@ -40,7 +40,7 @@ def overview_text(name: str, snapshot: Snapshot, now: datetime) -> str:
         *([declared] if (declared := ontology_line(snapshot)) else []),
         *([interval] if (interval := _valid_time_line(snapshot)) else []),
         f"Problems: {problem_summary(report.problems)}" + ("" if report.problems.is_empty() else " (problems:true)"),
-        f'Closer: types:["{example}"] properties · connections:true · cypher:true what queries can do',
+        f"Closer: types:{example} properties · connections:true · cypher:true what queries can do",
         f"Example query: MATCH (n:{note})-[r:LINKS_TO]->(m) RETURN m.path, count(r) AS links ORDER BY links DESC",
     ]
     return "\n".join(lines)
@@ -49,7 +49,7 @@ def overview_text(name: str, snapshot: Snapshot, now: datetime) -> str:
 def _valid_time_line(snapshot: Snapshot) -> str:
     """What is answered as of a day, where the vault declares it; the counts above are of all times."""
     declared = snapshot.profile.valid_time
-    names = _capped([*declared.labels, *declared.types], ", ", 200, "see .kglite/vaultgraph.yaml")
+    names = _capped([*map(one_line, (*declared.labels, *declared.types))], ", ", 200, "see .kglite/vaultgraph.yaml")
     return f"Valid time: {names} are answered as of a day (valid_at); counts here are of all times" if declared else ""
 
 
@@ -58,7 +58,7 @@ def freshness(snapshot: Snapshot, now: datetime) -> str:
     age_s = max(0, int((now.astimezone(UTC) - snapshot.built_at).total_seconds()))
     age = f"{age_s} s" if age_s < 120 else f"{age_s // 60} min" if age_s < 7200 else f"{age_s // 3600} h"
     followed = "not watched: later edits show after rebuild_graph" if snapshot.watch == "off" else "fresh"
-    state = f"stale {snapshot.stale}" if snapshot.stale else followed
+    state = one_line(f"stale {snapshot.stale}") if snapshot.stale else followed
     return f"gen {snapshot.generation} · built {snapshot.built_at:%Y-%m-%dT%H:%M:%SZ} ({age} ago) · {state}"
 
 
@@ -72,6 +72,11 @@ def quoted(name: str) -> str:
     return name if name.isidentifier() else f"`{name.replace('`', '``')}`"
 
 
+def shown_name(name: str) -> str:
+    """A label, type or key in a line of text: as in a query, but for what would break the line or act on a terminal."""
+    return one_line(quoted(name))
+
+
 def _example_label(snapshot: Snapshot) -> str:
     """The most frequent label that only some notes have; the label of all notes where there is none."""
     note_label = snapshot.profile.note_label
@@ -83,7 +88,7 @@ def _type_line(schema: Schema, type_name: str, count: int) -> str:
     pairs = endpoint_pairs(schema, type_name)
     shown = ", ".join(f"{_short(source)} → {_short(target)}" for source, target, _ in pairs[:PAIRS_SHOWN])
     more = f", +{len(pairs) - PAIRS_SHOWN} more" if len(pairs) > PAIRS_SHOWN else ""
-    return f"{quoted(type_name)} {count:,}: {shown}{more}"
+    return f"{shown_name(type_name)} {count:,}: {shown}{more}"
 
 
 def _capped(items: Sequence[str], separator: str, most_bytes: int, advice: str) -> str:
@@ -100,4 +105,8 @@ def _capped(items: Sequence[str], separator: str, most_bytes: int, advice: str) 
 
 
 def _short(name: str, most_chars: int = 60) -> str:
-    return name if len(name) <= most_chars else name[: most_chars - 1] + "…"
+    return _cut(one_line(name), most_chars)
+
+
+def _cut(text: str, most_chars: int) -> str:
+    return text if len(text) <= most_chars else text[: most_chars - 1] + "…"

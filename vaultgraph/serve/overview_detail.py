@@ -3,7 +3,6 @@
 Computed from the columns of one snapshot when asked; nothing is kept.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -16,8 +15,8 @@ from vaultgraph.graph.columns import VARIANT, Column, Gathered, gather
 from vaultgraph.graph.graph import Graph, RelationshipTable, ranges_of_label
 from vaultgraph.graph.schema import KIND_NAMES, Schema, type_name
 from vaultgraph.note.records import ValueKind
-from vaultgraph.serve.cells import counted, text_cell
-from vaultgraph.serve.overview import endpoint_pairs, quoted
+from vaultgraph.serve.cells import compact_json, counted, one_line, text_cell
+from vaultgraph.serve.overview import endpoint_pairs, shown_name
 from vaultgraph.serve.overview_ontology import class_lines, relationship_lines
 from vaultgraph.serve.parameters import nearest
 from vaultgraph.vault.snapshot import Snapshot
@@ -59,11 +58,11 @@ def _label_lines(snapshot: Snapshot, label: str) -> Iterator[str]:
             raise _other_argument(label, "a relationship type", "connections")
         raise _unknown("label", label, list(snapshot.report.labels))
     if not ranges:
-        yield f"{quoted(label)}: 0 nodes"
+        yield f"{shown_name(label)}: 0 nodes"
         yield from declared
         return
     ids = np.concatenate([np.arange(first, stop, dtype=np.int64) for first, stop in ranges])
-    yield f"{quoted(label)}: {counted(len(ids), 'node')}"
+    yield f"{shown_name(label)}: {counted(len(ids), 'node')}"
     yield from declared
     yield "properties (type, share, samples):"
     listed = list(_property_lines(graph.node_columns, ids))
@@ -87,22 +86,24 @@ def _label_ends(graph: Graph, ids: "np.ndarray[tuple[int], np.dtype[np.int64]]")
 
 def _with_counts(counts: Iterable[tuple[int, str]]) -> str:
     return ", ".join(
-        f"{quoted(name)} {count:,}" for count, name in sorted(counts, key=lambda c: (-c[0], c[1])) if count
+        f"{shown_name(name)} {count:,}" for count, name in sorted(counts, key=lambda c: (-c[0], c[1])) if count
     )
 
 
 def _type_summary(schema: Schema, name: str, count: int) -> str:
     pairs = endpoint_pairs(schema, name)
-    shown = ", ".join(f"{source} → {target} {size:,}" for source, target, size in pairs[:PAIRS_SHOWN])
+    shown = ", ".join(
+        f"{one_line(source)} → {one_line(target)} {size:,}" for source, target, size in pairs[:PAIRS_SHOWN]
+    )
     more = f", +{len(pairs) - PAIRS_SHOWN} more" if len(pairs) > PAIRS_SHOWN else ""
-    return f"{quoted(name)} {count:,}: {shown}{more}"
+    return f"{shown_name(name)} {count:,}: {shown}{more}"
 
 
 def _type_lines(snapshot: Snapshot, name: str) -> Iterator[str]:
     graph = snapshot.graph
     declared = relationship_lines(snapshot, name)
     if declared and name not in graph.relationships:
-        yield f"{quoted(name)} 0"
+        yield f"{shown_name(name)} 0"
         yield from declared
         return
     table = _table(graph, name)
@@ -140,12 +141,12 @@ def _property_lines(columns: Mapping[str, Column], ids: "np.ndarray[tuple[int], 
         if count:
             share = "100" if count == len(ids) else f"{min(99, max(1, round(100 * count / len(ids))))}"
             samples = "" if name in LONG_TEXT else _samples(parts)
-            found.append((count, name, f"  {quoted(name)} {_types(parts)} {share} %{samples}"))
+            found.append((count, name, f"  {shown_name(name)} {_types(parts)} {share} %{samples}"))
     found.sort(key=lambda item: (-item[0], item[1]))
     yield from (line for _, _, line in found[:PROPERTIES_SHOWN])
     if len(found) > PROPERTIES_SHOWN:
         yield f"  +{len(found) - PROPERTIES_SHOWN} more: " + ", ".join(
-            quoted(name) for _, name, _ in found[PROPERTIES_SHOWN:]
+            shown_name(name) for _, name, _ in found[PROPERTIES_SHOWN:]
         )
 
 
@@ -193,16 +194,16 @@ def _keys(graph: Graph, ids: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> li
 
 def _other_argument(name: str, kind: str, argument: str) -> ParameterError:
     return ParameterError(
-        f"{quoted(name)} is {kind}. Ask for it with {argument}:{json.dumps([name], ensure_ascii=False)}.",
+        f"{shown_name(name)} is {kind}. Ask for it with {argument}:{one_line(compact_json([name]))}.",
         {"name": name, "reason": "unknown", "nearest": None},
     )
 
 
 def _unknown(kind: str, name: str, known: Sequence[str]) -> ParameterError:
     close = nearest(name, known)
-    advice = f" Did you mean {quoted(close)}?" if close else ""
-    listed = ", ".join(quoted(other) for other in known[:20]) + (" …" if len(known) > 20 else "")
+    advice = f" Did you mean {shown_name(close)}?" if close else ""
+    listed = ", ".join(shown_name(other) for other in known[:20]) + (" …" if len(known) > 20 else "")
     return ParameterError(
-        f"There is no {kind} {quoted(name)}.{advice} There are: {listed or 'none'}.",
+        f"There is no {kind} {shown_name(name)}.{advice} There are: {listed or 'none'}.",
         {"name": name, "reason": "unknown", "nearest": close},
     )

@@ -10,7 +10,7 @@ import polars as pl
 
 from vaultgraph.graph.ontology_places import about_class, about_relationship
 from vaultgraph.profile.ontology import Contract, Ontology, RelationshipClass, ValueRule
-from vaultgraph.serve.cells import counted, text_cell
+from vaultgraph.serve.cells import counted, one_line, text_cell
 from vaultgraph.vault.snapshot import Snapshot
 
 MOST_NAMES: Final = 12
@@ -42,7 +42,7 @@ def class_lines(snapshot: Snapshot, label: str) -> list[str]:
     lines = [_head("declared", parts, declared.description)]
     lines += _contract_lines(declared.contract, "")
     for parent in _parents(ontology, label)[:MOST_PARENTS]:
-        lines += _contract_lines(ontology.classes[parent].contract, f"as {parent} ")
+        lines += _contract_lines(ontology.classes[parent].contract, f"as {one_line(parent)} ")
     lines += _relationship_summary(ontology, label)
     return [*lines, _count_line(snapshot.problems, about_class(label))]
 
@@ -63,7 +63,7 @@ def relationship_lines(snapshot: Snapshot, name: str) -> list[str]:
     lines = [_head("declared", parts, declared.description)]
     lines += _contract_lines(declared.contract, "")
     for source, contract in list(declared.by_source.items())[:MOST_NAMES]:
-        lines += _contract_lines(contract, f"from {source} ")
+        lines += _contract_lines(contract, f"from {one_line(source)} ")
     return [*lines, _count_line(snapshot.problems, about_relationship(name))]
 
 

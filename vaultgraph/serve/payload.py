@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from vaultgraph.errors import ParameterError
 from vaultgraph.frozen import frozen
 from vaultgraph.serve.answers import Answer, TextPart, text_answer
-from vaultgraph.serve.cells import compact_json, csv_cell, json_cell, text_cell
+from vaultgraph.serve.cells import compact_json, csv_cell, heading, json_cell, one_line, text_cell
 from vaultgraph.serve.marks import Marks
 from vaultgraph.serve.results import Keep
 from vaultgraph.serve.rows import Rows
@@ -125,7 +125,7 @@ class RowPages:
 
     def _room(self, most_bytes: int) -> int:
         """What is left for rows."""
-        return most_bytes - ENVELOPE_BYTES - sum(map(wire_bytes, (*self.notes, *self.marks.stale_lines)))
+        return most_bytes - ENVELOPE_BYTES - sum(map(wire_bytes, (*map(one_line, self.notes), *self.marks.stale_lines)))
 
     def _most_chars(self, offset: int, room: int) -> int:
         """Where to cut cells: an equal share of the room, never so little that a cell says nothing."""
@@ -172,14 +172,14 @@ class RowPages:
             notes.append(f'{left:,} more {_rows(left)}: expand_response(result_id="{result_id}", offset={stop})')
         elif left:
             notes.append(f"{left:,} more {_rows(left)}, too many to keep: ask again with SKIP {stop}, or for less.")
-        return [*notes, *self.notes, *self.marks.stale_lines]
+        return [*notes, *map(one_line, self.notes), *self.marks.stale_lines]
 
     def _last(self) -> str:
         return f"{len(self.rows):,} {_rows(len(self.rows))} · {self.marks.line}"
 
     def _printed(self, lines: list[str], notes: Sequence[str]) -> Answer:
         if self.format == "text":
-            return text_answer("\n".join(["\t".join(map(_heading, self.columns)), *lines, *notes]))
+            return text_answer("\n".join(["\t".join(map(heading, self.columns)), *lines, *notes]))
         table = "".join(f"{line}\r\n" for line in (csv_line(list(self.columns)), *lines))
         return Answer((TextPart(table), TextPart("\n".join(notes))))
 
@@ -248,12 +248,8 @@ def fitting(text: str, most_bytes: int) -> str:
 def csv_line(fields: list[str]) -> str:
     """One CSV record without its line end, quoted as RFC 4180 asks."""
     target = io.StringIO()
-    csv.writer(target, lineterminator="").writerow(fields)
-    return target.getvalue()
-
-
-def _heading(name: str) -> str:
-    return " ".join(name.split()) if any(mark in name for mark in "\t\r\n") else name
+    csv.writer(target, lineterminator="\r\n").writerow(fields)  # without them the writer quotes no line breaks
+    return target.getvalue().removesuffix("\r\n")
 
 
 def _rows(count: int) -> str:

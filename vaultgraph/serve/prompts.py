@@ -8,6 +8,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from vaultgraph.errors import ParameterError
+from vaultgraph.serve.cells import error_text
 from vaultgraph.serve.guidance import Guides, guides_of
 from vaultgraph.serve.guidance_skills import described, find_skill, skill_text
 from vaultgraph.serve.session import Session
@@ -37,7 +38,7 @@ async def get_prompt(session: Session, params: types.GetPromptRequestParams) -> 
     try:
         served = find_skill(guides, params.name)
     except ParameterError as error:
-        raise MCPError(types.INVALID_PARAMS, error.message) from None
+        raise MCPError(types.INVALID_PARAMS, error_text(error)) from None
     content = types.TextContent(text=skill_text(session, served))
     return types.GetPromptResult(
         description=described(served), messages=[types.PromptMessage(role="user", content=content)]

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from vaultgraph import __version__
 from vaultgraph.serve.answers import Answer, text_answer
 from vaultgraph.serve.asking import ask, asked_snapshot
-from vaultgraph.serve.cells import counted
+from vaultgraph.serve.cells import counted, error_text, one_line
 from vaultgraph.serve.guidance_skills import eager_texts, guidance_lines
 from vaultgraph.serve.marks import marks_of
 from vaultgraph.serve.overview import freshness, overview_text
@@ -65,7 +65,7 @@ def answer_query(
         if written is not None:
             address, size = written
             text = f"FORMAT CSV: {counted(len(pages.rows), 'row')} ({size:,} bytes) for 10 minutes at {address}"
-            notes += [*asked.marks.stale_lines, asked.marks.line]
+            notes = [*map(one_line, notes), *asked.marks.stale_lines, asked.marks.line]
             return text_answer("\n".join([text, f"Fetch with: curl -sS {address}", *notes]))
     return call.session.results.answer(pages, most_bytes)
 
@@ -101,7 +101,7 @@ def reload_graph(call: Call) -> Answer:
     report = vault.rebuild()
     counts = [(report.notes, "note"), (report.nodes, "node"), (report.relationships, "relationship")]
     found = ", ".join(counted(count, noun) for count, noun in counts)
-    return text_answer(f"{call.session.name}: {found}\n{_freshness(call, vault.current())}")
+    return text_answer(f"{one_line(call.session.name)}: {found}\n{_freshness(call, vault.current())}")
 
 
 def ping(call: Call) -> Answer:
@@ -110,7 +110,7 @@ def ping(call: Call) -> Answer:
     if call.session.is_built():
         lines.append(_freshness(call, call.session.vault().current()))
     elif (fault := call.session.fault) is not None:
-        lines.append(f"no graph: {fault.code}: {fault.message}")
+        lines.append(f"no graph: {fault.code}: {error_text(fault)}")
     else:
         lines.append(call.session.progress())
     return text_answer("\n".join(lines))
