@@ -292,7 +292,7 @@ def save_and_fail(vault: Path, at: int) -> None:
     from vaultgraph.vault.vault import open_vault
 
     opened = open_vault(vault)
-    (vault / "note1.md").write_text(f"# Edited {at}\n[[note2]]", encoding="utf-8")
+    (vault / "note1.md").write_text(f"# Edited {at} by {os.getpid()}\n[[note2]]", encoding="utf-8")
     opened.refresh()
     steps = Steps(at, None, 0.5)
     opened.save()
