@@ -222,6 +222,22 @@ def test_a_missing_folder_or_a_file_exits_1_with_one_line(vaultgraph, write, com
         assert done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("command", ["query", "check", "status", "export"])
+def test_a_saved_graph_that_is_not_there_is_no_file_and_not_a_folder(vaultgraph, folder, command):
+    others = {"query": ["RETURN 1"], "export": [folder / "out", "--to", "vault"]}.get(command, [])
+    done = vaultgraph(command, folder / "gone.kgl", *others)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert "gone.kgl: no such file." in done.err
+    assert "vaultgraph build DIR" in done.err
+
+
+def test_a_folder_may_be_called_like_a_saved_graph(vaultgraph, folder):
+    vault = folder / "notes.kgl"
+    vault.mkdir()
+    vault.joinpath("A.md").write_text("a")
+    assert vaultgraph("query", vault, "MATCH (n:Note) RETURN n.path", "--format", "csv").out == "n.path\r\nA.md\r\n"
+
+
 def test_a_refused_configuration_exits_1_naming_file_and_key(vaultgraph, write):
     folder = write({"A.md": "a", ".kglite/vault.yaml": "kglite_vault: 1\nbogus: 1\n"})
     done = vaultgraph("check", folder)

@@ -6,11 +6,11 @@ They use the library's door and print what it says; text of reports and cells co
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
+from vaultgraph.cli.opening import saved_graph
 from vaultgraph.cli.progress import progress_bar
 from vaultgraph.cli.tables import print_rows
 from vaultgraph.cypher.result import Result
@@ -117,13 +117,13 @@ def parse_parameter(text: str) -> tuple[str, Any]:
 
 def _opened(vault: str, cache: str | None) -> Vault:
     """The vault, built; it is left open for the process's life, and its cache is not written."""
+    saved_graph(vault)  # which says that there is none; what is there is no folder
     with progress_bar() as progress:
         return open_vault(vault, cache, progress=progress)
 
 
 def _query(vault: str, text: str, parameters: dict[str, object], cache: str, valid_at: str | None) -> Result:
-    path = Path(vault)
-    if path.suffix == ".kgl" and path.exists() and not path.is_dir():
+    if (path := saved_graph(vault)) is not None:
         from vaultgraph.serve.graph_file import GraphFile  # noqa: PLC0415 -- few queries are about one
 
         return GraphFile(path).query(text, parameters, valid_at=valid_at)

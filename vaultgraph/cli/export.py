@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from vaultgraph.cli.opening import saved_graph
 from vaultgraph.cli.progress import progress_bar
 from vaultgraph.errors import SettingsError
 from vaultgraph.export.graphml import plan_graphml
@@ -49,12 +50,11 @@ def run_export(options: ExportOptions) -> int:
     tables = dict(_table_of(text) for text in options.tables)
     if tables and options.form != "vault":
         raise click.UsageError("--edge-table goes with --to vault.")
-    path = Path(options.source)
-    is_file = path.suffix == ".kgl" and path.exists() and not path.is_dir()
-    if options.source_root is not None and not is_file:
+    path = saved_graph(options.source)
+    if options.source_root is not None and path is None:
         raise click.UsageError("--source-root goes with a .kgl file; a folder is its own source.")
     with ExitStack() as stack:
-        source = _from_file(path, options.source_root, stack) if is_file else _from_folder(options.source, stack)
+        source = _from_file(path, options.source_root, stack) if path else _from_folder(options.source, stack)
         for kind in tables:
             if kind not in source.graph.relationships:
                 close = nearest(kind, list(source.graph.relationships))

@@ -97,6 +97,20 @@ def open_session(options: ServeOptions) -> tuple[Session, tuple[str, ...]]:
     return session, remarks
 
 
+def saved_graph(text: str) -> Path | None:
+    """The saved graph that ``text`` names by its suffix, of a command that takes folders too; None for a folder.
+
+    Raises:
+        SettingsError: it ends so and is not there.
+    """
+    path = Path(text)
+    if path.suffix != ".kgl" or path.is_dir():
+        return None
+    if not path.exists():
+        raise SettingsError(f"{text}: no such file. vaultgraph build DIR makes one, in DIR/.kglite.")
+    return path
+
+
 def read_env(path: Path) -> dict[str, str]:
     """The variables of a file with lines `KEY=VALUE`; a value may stand in quotes, `#` begins a comment.
 
