@@ -26,9 +26,14 @@ QUERIES = {
     "one hop": "MATCH (n {path: $path})-[:LINKS_TO]->(m) RETURN m.title ORDER BY m.title",
     "count notes": "MATCH (n:Note) RETURN count(n)",
 }
+EDITS = {
+    "text edited": "More text, no link.\n",
+    "link added": "[[{stem}]]\n",
+    "link to nothing added": "[[Nobody has this name {number}]]\n",
+}
 REPEATS = 20
 SETTLED_S = 2.5  # after it a stamp is trusted, and work in the background is over
-PER_NOTE = ("build", "cached open", "refresh, text edited", "refresh, link added", "whole folder, nothing changed")
+PER_NOTE = ("build", "cached open", *(f"refresh, {name}" for name in EDITS), "whole folder, nothing changed")
 
 
 def timed(call: Callable[[], object]) -> tuple[float, float, object]:
@@ -65,12 +70,13 @@ def measure(vault: Path, edits: int) -> dict[str, list[float]]:
     with vaultgraph.open(vault, watch="auto") as opened:
         opened.query("RETURN 1")
         time.sleep(SETTLED_S)
-        note = sorted(vault.rglob("*.md"))[len(list(vault.rglob("*.md"))) // 2]
-        for name, text in (("text edited", "More text, no link.\n"), ("link added", "[[Nobody has this name %d]]\n")):
+        notes = sorted(vault.rglob("*.md"))
+        note = notes[len(notes) // 2]
+        for name, text in EDITS.items():
             rounds = []
             for number in range(edits + 1):
                 with note.open("a", encoding="utf-8") as file:
-                    file.write(text % number if "%" in text else text)
+                    file.write(text.format(stem=notes[number].stem, number=number))
                 rounds.append(timed(lambda: opened.query("RETURN 1")))  # which hears of the edit first
                 time.sleep(SETTLED_S)
             figures[f"refresh, {name}"] = median_of(rounds[1:])  # the first one loads what is loaded late
