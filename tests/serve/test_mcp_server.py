@@ -85,3 +85,13 @@ def test_a_message_that_is_nested_too_deeply_is_refused_by_its_own_id(sample):
     command = [sys.executable, "-m", "vaultgraph.cli.main", "--vault", str(sample), "--vault-cache", "none"]
     done = subprocess.run(command, input=lines.encode(), capture_output=True, timeout=60, check=True)
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["x", None, None]
+
+
+def test_a_request_whose_id_is_neither_text_nor_a_whole_number_is_refused(sample):
+    lines = [f'{{"jsonrpc":"2.0","id":{given},"method":"ping"}}' for given in ("null", "1.5", "true", "[]")]
+    lines.insert(0, '{"jsonrpc":"2.0","method":"notifications/unknown"}')
+    command = [sys.executable, "-m", "vaultgraph.cli.main", "--vault", str(sample), "--vault-cache", "none"]
+    done = subprocess.run(command, input="\n".join(lines).encode(), capture_output=True, timeout=60, check=True)
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(reply["id"], reply["error"]["code"]) for reply in replies] == [(None, -32600)] * 4
+    assert replies[0]["error"]["message"] == "A request needs an id that is text or a whole number."

@@ -48,6 +48,7 @@ REPORT_EVERY_S: Final = 0.25
 MOST_DIGITS: Final = 19  # of a request's id
 MOST_ID_CHARS: Final = 1000
 MOST_LOOKED_AT_CHARS: Final = 65_536  # of a line that cannot be read
+WITHOUT_ID: Final = "A request needs an id that is text or a whole number."
 _MARKS: Final = re.compile(r'"(?:[^"\\]|\\.?)*+"?|[{}\[\]:,]|[^\s"{}\[\]:,]++', re.DOTALL)  # each takes something
 
 Context = ServerRequestContext[dict[str, Any], Any]
@@ -128,11 +129,14 @@ class _AnsweredLines:
         """Where the SDK looks for the sender's context."""
         return getattr(self._messages, "last_context", None)
 
-    async def receive(self) -> Message:
-        while isinstance(message := await self._messages.receive(), Exception):
-            if (refused := refusal(message)) is not None:
+    async def receive(self) -> SessionMessage:
+        while True:
+            message = await self._messages.receive()
+            if isinstance(message, SessionMessage) and not _has_lost_its_id(message):
+                return message
+            refused = refusal(message) if isinstance(message, Exception) else _refused(None, WITHOUT_ID)
+            if refused is not None:
                 await self._replies.send(SessionMessage(refused))
-        return message
 
     async def aclose(self) -> None:
         await self._messages.aclose()
@@ -153,6 +157,12 @@ class _AnsweredLines:
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
         await self.aclose()
+
+
+def _has_lost_its_id(message: SessionMessage) -> bool:
+    """Whether it is a request that the SDK took for a notification, as its id is null, 1.5 or the like."""
+    content = message.message
+    return isinstance(content, types.JSONRPCNotification) and not content.method.startswith("notifications/")
 
 
 def refusal(error: Exception) -> types.JSONRPCError | None:
@@ -178,7 +188,11 @@ def refusal(error: Exception) -> types.JSONRPCError | None:
     known = given if isinstance(given, str | int) and not isinstance(given, bool) else None
     if isinstance(known, str):
         known = _valid(known)
-    return types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=text))
+    return _refused(known, text, code)
+
+
+def _refused(request_id: str | int | None, text: str, code: int = types.INVALID_REQUEST) -> types.JSONRPCError:
+    return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=text))
 
 
 def _id_within(line: str) -> str | int | None:
