@@ -138,7 +138,12 @@ def test_lists_come_in_pages_that_neither_skip_nor_repeat(write):
         list_resources(root, "é")
 
 
-@pytest.mark.parametrize("name", ["A b.md", "100%.md", "C# notes.md", "what?.md", "ü/ñ.md", "a%20b.md", "x&y=z.md"])
+LIKE_ADDRESSES = ["C:\\x.md", "C:x.md", "~x.md", "~/x.md", "\\\\server\\x.md", "file:x.md"]
+
+
+@pytest.mark.parametrize(
+    "name", ["A b.md", "100%.md", "C# notes.md", "what?.md", "ü/ñ.md", "a%20b.md", "x&y=z.md", *LIKE_ADDRESSES]
+)
 def test_every_name_has_an_address_that_reads_it(write, name):
     root = VaultRoot.open(write({name: name}))
     assert read_resource(root, uri_of(name)).data == name

@@ -214,3 +214,10 @@ def test_an_image_over_the_cap_is_refused_and_scaled_on_request(local, write, ma
     answer = vault.call("fetch_images", items=["wide.png"], max_edge=40)
     assert Image.open(io.BytesIO(answer.parts[0].data)).size == (40, 10)
     assert "40 × 10" in answer.text
+
+
+def test_images_whose_names_look_like_addresses_are_delivered_by_the_path_the_graph_gives(local, write, make_image):
+    names = ["~t.png", "C:\\x.png", "file:y.png"]
+    vault = local(write(dict.fromkeys(names, make_image())))
+    assert vault.text("fetch_images", items=names).startswith("delivered 3\n- ~t.png (")
+    assert "paths that start with ~ are refused" in vault.error("fetch_images", items=["~gone.png"])

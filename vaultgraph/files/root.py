@@ -144,18 +144,22 @@ class VaultRoot:
     def find(self, rel: str, *, with_nearest: bool = True) -> Generator[Found]:
         """Look ``rel`` up; the handle in what is yielded lives as long as the ``with`` block.
 
+        A name that starts like an address, such as ``C:.md`` or ``~x.md``, is refused only where no file has it.
+
         ``with_nearest``: whether a miss is worth looking for near names, which walks the vault.
 
         Raises:
             PathEscapeError, MissingFileError, FileError: as ``read_bytes``.
         """
-        path = check_path(rel)
+        path = check_path(named := askable(rel))
         if self.handle < 0:
             raise FileError(f"{rel}: the vault is closed.")
         try:
             with resolving(self.handle, self.spellings, path) as found:
                 yield found
         except NothingThereError as miss:
+            if named != rel:
+                check_path(rel)  # says which rule it breaks
             nearest = nearest_paths(self.handle, miss.folder, miss.name, miss.rest) if with_nearest else []
             advice = f" Did you mean {' or '.join(nearest)}?" if nearest else " list_source shows what is there."
             raise MissingFileError(f"{path}: not in the vault.{advice}", {"nearest": nearest}) from miss
@@ -225,7 +229,7 @@ def check_listed(path: str) -> None:
 
 def askable(path: str) -> str:
     """``path`` as ``check_path`` takes it: with ./ in front where a name starts like an address, such as ``C:.md``."""
-    return path if _broken_start(path) is None else f"./{path}"
+    return path if path.startswith("/") or _broken_start(path) is None else f"./{path}"
 
 
 def _broken_rule(rel: str) -> str | None:
