@@ -111,8 +111,9 @@ class Session:
     def _begin(self) -> None:
         self._settled.clear()
         self._error = None
-        self._thread = threading.Thread(target=self._build, name="vaultgraph-build", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._build, name="vaultgraph-build", daemon=True)
+        thread.start()
+        self._thread = thread  # only now: a signal may close this meanwhile, and nobody can join what is not started
 
     def vault(self) -> Source:
         """The built vault, or the saved graph.
