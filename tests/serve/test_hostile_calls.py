@@ -32,7 +32,8 @@ def test_notes_whose_names_look_like_addresses_are_notes_like_others(local, writ
         served.text("cypher_query", query="MATCH (:Note {path: 'C:.md'})-->(m) RETURN m.path").split("\n")[1] == "~t.md"
     )
     assert served.text("read_source", file_path="./C:.md") == "C:.md  (1 line)\none needle [[~t]]"
-    assert "with ./ in front" in served.error("read_source", file_path="C:.md")
+    assert served.text("read_source", file_path="C:.md") == "C:.md  (1 line)\none needle [[~t]]"
+    assert "with ./ in front" in served.error("read_source", file_path="D:.md")  # no file has this name
     assert served.text("read_source", file_path="inner") == "c:/inner.md  (1 line)\nfour needle"
 
 
