@@ -29,6 +29,7 @@ from vaultgraph.vault.guidance_files import Guided, read_guided
 Progress = Callable[[str, int, int], None]  # phase, done, total
 
 RACY_NS: Final = 2_000_000_000  # the coarsest clock of a common file system (FAT: two seconds)
+_SAMPLE: Final = b"---\na: [b, 1]\n---\n# a\n[[b#c|d]] `e` [f](g.md) ![[h.png]] #i $j$ %%k%% ^l\n- [ ] m\n```\nn\n```\n"
 _ATTEMPTS: Final = 3  # at a folder in which files are replaced while it is read
 
 
@@ -179,8 +180,11 @@ def prepared(state: State, profile: Profile) -> State:
     if state.built.ground is not None or state.stamps is None or state.records.pieces.height:
         return state
     from vaultgraph.graph.build import ground_of  # noqa: PLC0415 -- as the builder
+    from vaultgraph.note.read import read_notes  # noqa: PLC0415
 
     try:
+        preload()
+        read_notes(["a.md"], [_SAMPLE], state.reading)  # the first note a thread reads takes several times as long
         ground = ground_of(state.records, state.stamps, profile)
     except (MemoryError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return state  # the next edit builds anew, and says what is wrong

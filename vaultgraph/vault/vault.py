@@ -156,7 +156,6 @@ class Vault:
         if snapshot is not None and not (is_behind or self._should_retry(snapshot)):
             return snapshot
         waits_s = max(0.0, self._began + PATIENCE_S - time.monotonic()) if self._is_refreshing else PATIENCE_S
-        # Without a snapshot there is nothing to answer meanwhile.
         if self._lock.acquire(timeout=-1 if snapshot is None else waits_s):
             done = self._refresher.run(self._caught_up, self._lock, None if snapshot is None else PATIENCE_S)
             if done is not None:
@@ -339,8 +338,7 @@ class Vault:
             self.root, self._state, self._touched, self._progress, only_touched=only_touched
         )
         if fault:  # what was read from the cache file was found damaged later
-            self._state = None
-            self._cache = self._cache and replace(self._cache, remark=f"rebuilt: {fault}")
+            self._state, self._cache = None, self._cache and replace(self._cache, remark=f"rebuilt: {fault}")
         origin = origin if self._state else "built"
         old, self._state = self._state, done.state
         self._unsaved = self._unsaved or done.changed
@@ -374,6 +372,12 @@ class Vault:
             return None
         return Watcher(self.root.path, self._work.set, poll=self._watch == "poll")
 
+    def _prepare(self) -> None:
+        """Find out and load what edits are taken in with, where the graph came from the cache. The lock is held."""
+        if self._state and self._snapshot:
+            self._state = prepared(self._state, self._snapshot.profile)
+            self._prepared = self._state.built
+
     def _background(self) -> None:
         """Refresh and save when edits have paused, so that the next call finds its answer ready."""
         while not self._closing:
@@ -383,11 +387,8 @@ class Vault:
             self._work.clear()
             if self._closing:
                 return
-            if is_saved and not woken:  # find out what edits are taken in with, where the graph came from the cache
-                with self._lock:
-                    if self._state and self._snapshot:
-                        self._state = prepared(self._state, self._snapshot.profile)
-                        self._prepared = self._state.built
+            if is_saved and not woken and self._lock.acquire():
+                self._refresher.run(self._prepare, self._lock, None)  # which keeps what it compiles for reading
             if self._is_dirty():
                 preload()
             try:
