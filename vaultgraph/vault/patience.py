@@ -30,7 +30,7 @@ class OwnThread:
 
     def __init__(self) -> None:
         self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._is_started = False
+        self._thread: threading.Thread | None = None
 
     def run(self, work: Callable[[], T], lock: threading.Lock, patience_s: float | None) -> T | None:
         """What ``work`` gives; None where it takes longer than ``patience_s`` (None: no matter how long it takes); it
@@ -62,18 +62,21 @@ class OwnThread:
             raise faults[0]
         return results[0] if results else None
 
-    def stop(self) -> None:
-        """Let the thread end when it is done with what it has."""
+    def stop(self, patience_s: float) -> None:
+        """Let the thread end when it is done with what it has, and wait so long for that."""
         self._tasks.put(None)
+        if self._thread:
+            self._thread.join(patience_s)
 
     def _starts(self) -> bool:
         """Whether the thread runs; without more threads, or where the interpreter ends, it cannot be started."""
-        if not self._is_started:
+        if self._thread is None:
+            thread = threading.Thread(target=self._loop, name="refresh", daemon=True)
             try:
-                threading.Thread(target=self._loop, name="refresh", daemon=True).start()
+                thread.start()
             except RuntimeError:
                 return False
-            self._is_started = True
+            self._thread = thread
         return True
 
     def _loop(self) -> None:

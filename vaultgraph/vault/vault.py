@@ -275,7 +275,7 @@ class Vault:
             self._work.set()
             self._worker.join(10.0)
         self.save()
-        self._refresher.stop()
+        self._refresher.stop(PATIENCE_S)
         self.root.close()
 
     def __enter__(self) -> Self:
