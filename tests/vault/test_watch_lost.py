@@ -5,7 +5,7 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -47,6 +47,16 @@ class Watching:
         assert self.quiet.wait(PATIENCE_S), "the watch never came up"
         watcher.take()
         return watcher
+
+    def wait_until_it_hears_again(self, watcher: Watcher, tries: Sized) -> None:
+        """Wait for a second try to hang a bell, and see that an edit is heard by it."""
+        while len(tries) < 2 or watcher.is_dirty:
+            assert self.quiet.wait(PATIENCE_S)
+            self.quiet.clear()
+            watcher.take()
+        (self.folder / "A.md").write_text("a")
+        watcher.settle()
+        assert watcher.take() == {"A.md"}
 
 
 @pytest.fixture
@@ -118,13 +128,7 @@ def test_without_watches_every_call_looks_itself_until_there_are_some(folder: Pa
         watcher.settle()
         assert watcher.is_dirty
         watcher.take()
-    while len(attempts) < 2 or watcher.is_dirty:
-        assert watching.quiet.wait(PATIENCE_S)
-        watching.quiet.clear()
-        watcher.take()
-    (folder / "A.md").write_text("a")
-    watcher.settle()
-    assert watcher.take() == {"A.md"}
+    watching.wait_until_it_hears_again(watcher, attempts)
 
 
 @on_linux
@@ -151,13 +155,7 @@ def test_a_bell_that_breaks_is_hung_anew(folder: Path, watching: Watching) -> No
     hung[0].is_broken = True
     watcher.settle()
     assert watcher.is_dirty
-    while len(hung) < 2 or watcher.is_dirty:
-        assert watching.quiet.wait(PATIENCE_S)
-        watching.quiet.clear()
-        watcher.take()
-    (folder / "A.md").write_text("a")
-    watcher.settle()
-    assert watcher.take() == {"A.md"}
+    watching.wait_until_it_hears_again(watcher, hung)
 
 
 @on_linux

@@ -6,7 +6,6 @@ own module.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -51,7 +50,7 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
     Notes come from ``records``; ``stamps`` gives the other files, symlinks and sizes.
     """
     ground, links, relations = _grounded(records, stamps, profile)
-    catalogue, numbering, shared = ground.catalogue, ground.numbering, ground.shared
+    catalogue, numbering = ground.catalogue, ground.numbering
     paths, titles = catalogue.files["path"], by_file(records.listing["title"], catalogue)
     properties = with_file(records.properties, catalogue)
     stated, wrong = stated_properties(properties, ground.labels, paths, profile)
@@ -91,14 +90,12 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
         stamps.problems,
     ]
     counts = wording.link_counts(written, catalogue, ground.folders) | {"missing_anchors": anchors.height}
-    kept = replace(ground, shared=replace(shared, mentions=shared.mentions.clear()))
-    return Built(graph=graph, problems=wording.collected(found), counts=counts, ground=kept)
+    return Built(graph, wording.collected(found), counts, ground.without_mentions())
 
 
 def ground_of(records: RecordTable, stamps: Stamps, profile: Profile) -> Ground:
     """The ground of a graph that was read from a file; bodies are not asked for."""
-    ground = _grounded(records, stamps, profile)[0]
-    return replace(ground, shared=replace(ground.shared, mentions=ground.shared.mentions.clear()))
+    return _grounded(records, stamps, profile)[0].without_mentions()
 
 
 def _grounded(records: RecordTable, stamps: Stamps, profile: Profile) -> tuple[Ground, LinkRows, pl.DataFrame | None]:

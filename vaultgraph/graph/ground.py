@@ -4,7 +4,7 @@ An edit of some notes is taken in by finding out again what those notes state, o
 the graph anew. Nothing in it is shown to anyone, and none of it is stored in a file.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -27,3 +27,7 @@ class Ground:
     shared: Shared
     elsewhere: pl.DataFrame
     numbering: Numbering
+
+    def without_mentions(self) -> "Ground":
+        """The ground to keep, of which nobody asks who mentions what."""
+        return replace(self, shared=replace(self.shared, mentions=self.shared.mentions.clear()))

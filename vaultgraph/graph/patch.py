@@ -25,7 +25,7 @@ from vaultgraph.graph.ground import Ground
 from vaultgraph.graph.links import PARENT_KEY, LinkRows, link_relationships
 from vaultgraph.graph.nodes import number_nodes
 from vaultgraph.graph.patch_nodes import changed_properties, is_narrow, moved_ids, node_columns, with_texts
-from vaultgraph.graph.patch_tables import Exchange, exchanged
+from vaultgraph.graph.patch_tables import NOTHING, Exchange, exchanged
 from vaultgraph.graph.problems import PROBLEMS, collected
 from vaultgraph.graph.shared import CHILD_OF, Shared, distinct_mentions, shared_of, uses_of
 from vaultgraph.graph.unmet import unmet
@@ -89,17 +89,15 @@ def _exchanged(old: Built, before: RecordTable, after: RecordTable, notes: Ids, 
     files = known.catalogue.row_of_note[notes]
     gave, gives = gave.of_files(files), gives.of_files(files)
     ground, has_new_images = _ground(known, notes, gave, gives, profile)
-    changed = changed_properties(properties[0], properties[1], after, ground, profile)
     moved = moved_ids(known.numbering, ground.numbering)
     exchanges = _exchanges(old.graph.relationships, (gave, gives), (known, ground), files, profile)
-    if changed is None or problems is None or exchanges is None or not _is_ascending(moved):
+    if problems is None or exchanges is None or not _is_ascending(moved):
         return None
     tables = exchanged(old.graph.relationships, exchanges, moved)
     if tables is None:
         return None
-    columns = node_columns(
-        old.graph, known, ground, after, changed, old.graph.node_columns["body"], has_new_images=has_new_images
-    )
+    changed = changed_properties(properties[0], properties[1], after, ground, profile)
+    columns = node_columns(old.graph, known, ground, after, changed, has_new_images=has_new_images)
     graph = Graph(ground.numbering.node_count, ground.numbering.groups, columns, tables)
     counts = {name: count + gives.counts.get(name, 0) - gave.counts.get(name, 0) for name, count in old.counts.items()}
     return Built(graph, problems, counts, ground)
@@ -141,8 +139,7 @@ def _asking(graph: Graph, ground: Ground, before: RecordTable, after: RecordTabl
 def _ground(
     known: Ground, notes: Ids, gave: Contribution, gives: Contribution, profile: Profile
 ) -> tuple[Ground, bool]:
-    """The ground of after the edit; and whether links to images differ. Its shared nodes have the mentions of the
-    changed notes only."""
+    """The ground of after the edit; and whether links to images differ."""
     files = known.catalogue.row_of_note[notes]
     lost, found = (given.links.elsewhere.drop("order", "line") for given in (gave, gives))
     is_elsewhere_same = lost.equals(found)
@@ -156,12 +153,11 @@ def _ground(
         every = pl.concat([used.with_columns(pl.col("uses").cast(pl.Int64)), change])
         every = every.group_by("label", "key", "spelling").agg(pl.col("uses").sum()).filter(pl.col("uses") > 0)
         used = every.with_columns(pl.col("uses").cast(used["uses"].dtype))
-    shared = shared_of(used, gives.written, profile) if change.height else known.shared
+    shared = shared_of(used, known.shared.mentions, profile) if change.height else known.shared
     numbering = known.numbering
     if not is_elsewhere_same or change.height:
         links = LinkRows(elsewhere, elsewhere)
         numbering = number_nodes(known.catalogue, known.labels, links, shared, known.folders, profile)
-    shared = replace(shared, mentions=shared.mentions.clear())
     ground = replace(known, elsewhere=elsewhere, shared=shared, numbering=numbering)
     pictures = (rows.filter("is_image") for rows in (lost, found))
     return ground, not (is_elsewhere_same or next(pictures).equals(next(pictures)))
@@ -203,11 +199,11 @@ def _exchanges(
     nodes = np.sort(known.numbering.of_file.gather(files).to_numpy())
     exchanges: dict[str, Exchange] = {}
     for name in {*tables, *fresh}:  # row loop: one step a relationship type
-        rows = _rows_from(tables[name], nodes) if name in tables else _NO_ROWS
+        rows = _rows_from(tables[name], nodes) if name in tables else NOTHING.gone
         if name in held and len(rows):
             rows = rows[_is_of_link(tables[name], rows, keeps_parents=is_turned)]
         if len(rows) or name in fresh:
-            exchanges[name] = Exchange(rows, fresh.get(name, _NO_FAMILY))
+            exchanges[name] = Exchange(rows, fresh.get(name, NOTHING.fresh))
     if _pairs(known.shared) != _pairs(ground.shared):
         exchanges[CHILD_OF] = _with_nested(exchanges.get(CHILD_OF), tables.get(CHILD_OF), nested, known)
     return exchanges
@@ -295,7 +291,3 @@ def _problems(every: pl.DataFrame, gone: pl.DataFrame, fresh: pl.DataFrame) -> p
         new = collected([pl.DataFrame(rows, schema=PROBLEMS, orient="row")])
         every = pl.concat([every[:first], new, every[stop:]]).rechunk()
     return every
-
-
-_NO_ROWS: Final = np.zeros(0, dtype=np.int64)
-_NO_FAMILY: Final = pl.DataFrame(schema={"source": pl.Int64, "target": pl.Int64, "type": pl.String})

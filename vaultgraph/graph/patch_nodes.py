@@ -10,7 +10,15 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from vaultgraph.graph.build import BUILT_IN, by_file, merged_columns, stated_properties, text_segment, with_file
+from vaultgraph.graph.build import (
+    BUILT_IN,
+    by_file,
+    merged_columns,
+    stated_properties,
+    text_segment,
+    with_file,
+    with_nodes,
+)
 from vaultgraph.graph.columns import Column, Ids, Segment
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.ground import Ground
@@ -75,14 +83,13 @@ def node_columns(
     ground: Ground,
     records: RecordTable,
     changed: Segments,
-    bodies: Column,
     *,
     has_new_images: bool,
 ) -> Mapping[str, Column]:
     """The columns of all nodes. ``graph`` and ``known`` are from before, ``ground`` is from after the edit.
 
-    ``graph`` has the sizes of after it. ``changed``: the segments of those frontmatter properties that differ, an empty
-    list for one that is gone. ``bodies``: the column of after. ``has_new_images``: whether links to images differ.
+    ``graph`` has the bodies and sizes of after it. ``changed``: the segments of those frontmatter properties that
+    differ, an empty list for one that is gone. ``has_new_images``: whether links to images differ.
     """
     count = len(ground.numbering.notes)
     stated: dict[str, list[Segment]] = {
@@ -98,7 +105,7 @@ def node_columns(
     titles = by_file(records.listing["title"], ground.catalogue)
     numbering = ground.numbering
     if known.numbering is not numbering:
-        beside = {**built_in_segments(numbering, ground.catalogue, ground.ids, titles), "body": list(bodies.segments)}
+        beside = {**built_in_segments(numbering, ground.catalogue, ground.ids, titles), "body": beside["body"]}
     if has_new_images or not known.numbering.media.equals(numbering.media):
         links = LinkRows(ground.elsewhere, ground.elsewhere)
         texts = text_segment(image_texts(links, titles, numbering.of_file, numbering.of_key))
@@ -107,9 +114,8 @@ def node_columns(
 
 def changed_properties(
     before: pl.DataFrame, after: pl.DataFrame, records: RecordTable, ground: Ground, profile: Profile
-) -> dict[str, list[Segment]] | None:
-    """The segments of the properties of which the changed notes state something else; None where too wide a graph
-    makes the segments of one property depend on others.
+) -> dict[str, list[Segment]]:
+    """The segments of the properties of which the changed notes state something else; only of a narrow graph.
 
     ``before`` and ``after``: the property rows of those notes, ``records`` those of all.
     """
@@ -122,8 +128,8 @@ def changed_properties(
     asked = [*keys, *(f"{_SHADOWED}{key}" for key in bare & {*BUILT_IN}), *(bare & {*BUILT_IN})]
     rows = with_file(records.properties.filter(pl.col("key").is_in(asked)), ground.catalogue)
     stated, _ = stated_properties(rows, ground.labels, ground.catalogue.files["path"], profile)
-    placed = stated.with_columns(node=ground.numbering.of_file.gather(stated["file"]))
-    return {key: [] for key in shown} | property_segments(placed, ground.numbering.groups)
+    segments = property_segments(with_nodes(stated, ground.numbering), ground.numbering.groups)
+    return {key: [] for key in shown} | segments
 
 
 def is_narrow(graph: Graph) -> bool:

@@ -30,6 +30,11 @@ class Exchange:
     fresh: pl.DataFrame
 
 
+NOTHING: Final = Exchange(
+    np.zeros(0, dtype=np.int64), pl.DataFrame(schema={"source": pl.Int64, "target": pl.Int64, "type": pl.String})
+)
+
+
 def exchanged(
     tables: Mapping[str, RelationshipTable], exchanges: Mapping[str, Exchange], moved: Ids | None
 ) -> dict[str, RelationshipTable] | None:
@@ -52,7 +57,7 @@ def exchanged(
         if exchange is None and moved is None:
             changed: RelationshipTable | None = replace(table, first=first)
         else:
-            changed = _exchanged(table, exchange or _nothing(), filled, first)
+            changed = _exchanged(table, exchange or NOTHING, filled, first)
         if changed is None:
             return None
         if len(changed.sources):
@@ -70,11 +75,6 @@ def _filled(moved: Ids) -> Ids:
 def _blank(name: str) -> RelationshipTable:
     ends = np.zeros(0, dtype=np.uint32)
     return RelationshipTable(name, 0, ends, ends, csr_of_sorted(ends, ends), csr_of_sorted(ends, ends), {})
-
-
-def _nothing() -> Exchange:
-    fresh = pl.DataFrame(schema={"source": pl.Int64, "target": pl.Int64, "type": pl.String})
-    return Exchange(np.zeros(0, dtype=np.int64), fresh)
 
 
 def _is_same(table: RelationshipTable, exchange: Exchange, moved: Ids | None) -> bool:

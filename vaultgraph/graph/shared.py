@@ -54,7 +54,7 @@ class Shared:
 def shared_nodes(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile) -> Shared:
     """Tags and hubs of a vault; ``tags`` and ``properties`` are record rows with ``file`` in place of ``note``."""
     written = written_mentions(tags, properties, profile)
-    return shared_of(uses_of(written), written, profile)
+    return shared_of(uses_of(written), distinct_mentions(written), profile)
 
 
 def written_mentions(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile) -> pl.DataFrame:
@@ -94,8 +94,8 @@ def _groups(*keys: Ids) -> tuple[Ids, Ids]:
     return order, np.flatnonzero(is_first)
 
 
-def shared_of(used: pl.DataFrame, written: pl.DataFrame, profile: Profile) -> Shared:
-    """The nodes of the spellings ``used``, and the mentions ``written``, which may be those of some notes only."""
+def shared_of(used: pl.DataFrame, mentions: pl.DataFrame, profile: Profile) -> Shared:
+    """The nodes of the spellings ``used``, with ``mentions``, which may be those of some notes only."""
     spelled = used.with_columns(is_parent=pl.lit(False))
     is_nested = used["key"].str.contains("/", literal=True) & used["label"].is_in(tag_like_labels(profile))
     nested, parents = _nesting(used.filter(is_nested))
@@ -105,7 +105,7 @@ def shared_of(used: pl.DataFrame, written: pl.DataFrame, profile: Profile) -> Sh
         .unique(["label", "key"], keep="first", maintain_order=True)
         .select("label", "key", title="spelling")
     )
-    return Shared(nodes=nodes, mentions=distinct_mentions(written), nested=nested, used=used)
+    return Shared(nodes=nodes, mentions=mentions, nested=nested, used=used)
 
 
 def tag_like_labels(profile: Profile) -> list[str]:

@@ -368,9 +368,7 @@ class Vault:
                 self._watcher = self._new_watcher()
 
     def _new_watcher(self) -> Watcher | None:
-        if self._watch == "off":
-            return None
-        return Watcher(self.root.path, self._work.set, poll=self._watch == "poll")
+        return None if self._watch == "off" else Watcher(self.root.path, self._work.set, poll=self._watch == "poll")
 
     def _prepare(self) -> None:
         """Find out and load what edits are taken in with, where the graph came from the cache. The lock is held."""
