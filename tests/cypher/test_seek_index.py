@@ -62,6 +62,13 @@ def test_a_list(nodes, values, make_graph):
     check(make_graph(nodes, []), "n.x IN $values", values=values)
 
 
+@pytest.mark.parametrize("cell", [2.0**63, 2**63 - 1, -(2.0**63), -(2**63), 2.0**53, 2**53 + 1])
+@pytest.mark.parametrize("value", [2.0**63, 2**63 - 1, -(2.0**63), -(2**63), -(2**63) + 1, 2.0**53, 2**53, 2**53 + 1])
+@pytest.mark.parametrize("predicate", ["n.x = $value", "n.x IN [$value]", "n.x < $value", "n.x >= $value"])
+def test_whole_numbers_and_floats_at_the_edge_of_exactness(cell, value, predicate, make_graph):
+    check(make_graph([(["A"], {"n": 0, "x": cell}), (["B"], {"n": 1, "x": "a text"})], []), predicate, value=value)
+
+
 @SETTINGS
 @given(nodes=cells(), ends=st.tuples(VALUES, VALUES), signs=st.tuples(*[st.sampled_from(("<", "<=", ">", "="))] * 2))
 def test_a_range(nodes, ends, signs, make_graph):

@@ -75,7 +75,7 @@ class _Part:
     def _equal(self, value: Any, low: int, high: int) -> tuple[int, int]:
         low = bisect_left(self.values, value, low, high, key=self.key)
         last = low
-        while last < high and last < low + _SEVERAL and self.values[last] == value:
+        while last < high and last < low + _SEVERAL and self.key(self.values[last]) == value:
             last += 1
         if last < low + _SEVERAL:
             return low, last  # as most often: none or a few
