@@ -22,6 +22,7 @@ from vaultgraph.cli.boot import announcing
 from vaultgraph.cli.opening import HttpOptions, ServeOptions, open_session
 from vaultgraph.serve.http_address import check_reach, listen, parse_address, read_token
 from vaultgraph.serve.http_guard import Access
+from vaultgraph.serve.sdk_parts import parts_only
 from vaultgraph.serve.session import Session
 
 SWITCH_S: Final = 0.0005  # how long a thread keeps the interpreter from others: short, so that heavy queries delay none
@@ -41,8 +42,6 @@ def serve(options: ServeOptions) -> int:
     sys.setswitchinterval(SWITCH_S)
     share_arenas()
     gc.disable()  # imports make nothing but what stays: collecting between them costs a tenth of the start
-    # Read by pydantic when it makes its first class; looking for plugins opens a file of every package there is.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # A manifest that merely lies in the vault may set variables, but not the token that guards the vault.
     environment = os.environ if options.mcp_config else dict(os.environ)
     session, remarks = open_session(options)
@@ -65,8 +64,8 @@ def serve(options: ServeOptions) -> int:
         from vaultgraph.cli.welcome import welcome  # noqa: PLC0415 -- only for a person at a terminal
 
         welcome(session, options.name)
-    _build_types_when_used()
-    from vaultgraph.serve.mcp_server import serve_stdio  # noqa: PLC0415 -- slow; the graph opens meanwhile
+    with parts_only(over_http=False):
+        from vaultgraph.serve.mcp_server import serve_stdio  # noqa: PLC0415 -- slow; the graph opens meanwhile
 
     gc.freeze()
     gc.enable()
@@ -102,8 +101,8 @@ def _door(options: HttpOptions, environment: Mapping[str, str]) -> tuple[socket.
 
 def _serve_http(session: Session, door: tuple[socket.socket, Access]) -> None:
     """Serve until a signal: the first one ends in an orderly way, a second one at once."""
-    _build_types_when_used()
-    from vaultgraph.serve.http_server import HttpServer  # noqa: PLC0415 -- slow; the graph opens meanwhile
+    with parts_only(over_http=True):
+        from vaultgraph.serve.http_server import HttpServer  # noqa: PLC0415 -- slow; the graph opens meanwhile
 
     listener, access = door
     server = HttpServer(session, listener, access)
@@ -118,13 +117,6 @@ def _serve_http(session: Session, door: tuple[socket.socket, Access]) -> None:
     gc.enable()
     guarded = "with a bearer token" if access.token else "without a token: every program of this machine may ask"
     server.run(lambda: _say(f"vaultgraph: listening on {server.url} {guarded}"))
-
-
-def _build_types_when_used() -> None:
-    """Let the protocol's types be made ready one by one: of the hundreds there are a client uses a dozen."""
-    from pydantic import BaseModel  # noqa: PLC0415 -- slow; the graph opens meanwhile
-
-    BaseModel.model_config["defer_build"] = True
 
 
 def _first_line(session: Session, options: ServeOptions) -> str:
