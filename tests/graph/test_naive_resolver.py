@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from vaultgraph.files.stamps import Stamps, problem_frame
 from vaultgraph.graph.catalogue import catalogue_of
+from vaultgraph.graph.known import in_order, names_of
 from vaultgraph.graph.resolve import Mode, other_names, resolve
 from vaultgraph.note.records import NOTES, RecordTable, empty_records
 from vaultgraph.profile.settings import Profile
@@ -191,7 +192,9 @@ def test_the_columns_answer_as_one_link_at_a_time(case):
     catalogue = catalogue_of(records_of(case.notes), stamps, Profile())
     named = pl.DataFrame(case.aliases, schema={"file": pl.Int64, "name": pl.String}, orient="row")
     asked = pl.DataFrame(case.links, schema={"target": pl.String, "folder": pl.String, "mode": pl.UInt8}, orient="row")
-    found = resolve(asked, catalogue, other_names(catalogue, named, pl.Series(case.titles, dtype=pl.String)))
+    names = names_of(catalogue, other_names(catalogue, named, pl.Series(case.titles, dtype=pl.String)))
+    found = resolve(asked, names)
+    assert resolve(asked, in_order(names)).equals(found)
     naive = NaiveVault(case.notes, case.others, case.aliases, case.titles)
     answers = found.select("file", "via", "is_ambiguous", "is_outside").rows()
     assert answers == [naive.answer(target, folder, Mode(mode)) for target, folder, mode in case.links]

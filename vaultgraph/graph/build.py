@@ -24,6 +24,7 @@ from vaultgraph.graph.derived_relationships import with_pieces
 from vaultgraph.graph.folders import CONTAINS, Folders, folders_of
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.ground import Ground
+from vaultgraph.graph.known import names_of
 from vaultgraph.graph.labels import specific_labels
 from vaultgraph.graph.links import Destination, LinkRows, link_relationships, link_rows
 from vaultgraph.graph.nodes import Numbering, built_in_segments, ids_of_notes, image_texts, number_nodes
@@ -105,16 +106,16 @@ def _grounded(records: RecordTable, stamps: Stamps, profile: Profile) -> tuple[G
         with_file(frame, catalogue) for frame in (records.properties, records.links, records.tags)
     )
     labels = specific_labels(properties, catalogue, profile)
-    called = _called(properties, by_file(records.listing["title"], catalogue), catalogue, profile)
+    names = names_of(catalogue, _called(properties, by_file(records.listing["title"], catalogue), catalogue, profile))
     relations = relations_of(records, catalogue) if records.pieces.height else None
     links = link_rows(
-        stated_links if relations is None else with_pieces(stated_links, relations), catalogue, called, profile
+        stated_links if relations is None else with_pieces(stated_links, relations), catalogue, names, profile
     )
     folders = folders_of(catalogue)
     shared = shared_nodes(tags, properties, profile)
     numbering = number_nodes(catalogue, labels, links, shared, folders, profile)
     ids = _ids(properties, catalogue)
-    ground = Ground(catalogue, called, labels, ids, folders, shared, links.elsewhere, numbering)
+    ground = Ground(catalogue, names, labels, ids, folders, shared, links.elsewhere, numbering)
     return ground, links, relations
 
 

@@ -54,7 +54,7 @@ def contributions(
     ]
     # One look-up for both sides: it costs the same for a few rows more.
     asked = [table["links"].with_columns(side=pl.lit(side, pl.UInt8)) for side, table in enumerate(tables)]
-    links = link_rows(pl.concat(asked), ground.catalogue, ground.called, profile)
+    links = link_rows(pl.concat(asked), ground.catalogue, ground.names, profile)
     own = [_of_side(links, side) for side in (0, 1)]
     # What is equal on both sides has the same problems, which need no words: they stay.
     is_lost_same = own[0].elsewhere.drop("order").equals(own[1].elsewhere.drop("order"))

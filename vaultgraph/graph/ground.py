@@ -10,17 +10,18 @@ import polars as pl
 
 from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.folders import Folders
+from vaultgraph.graph.known import Names
 from vaultgraph.graph.nodes import Numbering
 from vaultgraph.graph.shared import Shared
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """``called``: as in resolve. ``labels`` and ``ids``: String by file row of the notes. ``shared``: without its
-    mentions. ``elsewhere``: the link rows that do not lead to a note, as in ``LinkRows``."""
+    """``names``: what links are looked up in. ``labels`` and ``ids``: String by file row of the notes. ``shared``:
+    without its mentions. ``elsewhere``: the link rows that do not lead to a note, as in ``LinkRows``."""
 
     catalogue: Catalogue
-    called: pl.DataFrame
+    names: Names
     labels: pl.Series
     ids: pl.Series
     folders: Folders

@@ -4,7 +4,7 @@ The looking up of resolve.py, once for each distinct folded name, over the keys 
 and how it is written is not known here.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -14,7 +14,7 @@ import polars as pl
 from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import fold, last_part, slug, without_md
-from vaultgraph.graph.texts import NONE, Texts, first_of
+from vaultgraph.graph.texts import NONE, Sorted, Texts, first_of, sorted_texts
 
 
 class Via(IntEnum):
@@ -27,7 +27,7 @@ class Via(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class Places:
     """Every whole key a file is found under, symlinks included, a row each: ``key``, its last part ``end``, ``depth``
     (folders above), ``path`` String or int64; ``rank`` (0: by its full name, 1: a note without ``.md``, 2: a file
     without extension) and ``file``, the row in the catalogue."""
@@ -38,6 +38,25 @@ class _Places:
     depth: Ids
     rank: Ids
     file: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the names of a vault are looked up in: ``called`` as other_names gives them; ``twins``, files whose paths
+    differ only by case or composition: (file, first, path, folder), ``first`` stands for them.
+
+    ``by_end`` and ``by_call``: the places by the last part of their key, and the rows of ``called`` by key, in order;
+    None until few names at a time are asked for (``in_order``).
+    """
+
+    note_count: int
+    file_count: int
+    has_aliases: bool
+    called: pl.DataFrame
+    twins: pl.DataFrame
+    places: Places
+    by_end: Sorted | None = None
+    by_call: Sorted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +76,7 @@ class Known:
     candidates: Ids
     other: Ids
     how: Ids
-    places: _Places
+    places: Places
     pairs: tuple[Ids, Ids, Ids]  # key, place, order among the places of the key
 
     def beside(self, keys: pl.Series) -> tuple[Ids, Ids]:
@@ -74,15 +93,34 @@ class Known:
         return np.append(files, NONE)[best], np.append(ranks, NONE)[best]
 
 
-def look_up(keys: pl.Series, catalogue: Catalogue, twins: pl.DataFrame, called: pl.DataFrame) -> Known:
-    """What each of the distinct ``keys`` means; ``twins`` as resolve.twins_of gives them, ``called`` as other_names."""
+def names_of(catalogue: Catalogue, called: pl.DataFrame) -> Names:
+    """The names of a vault; ``called`` as other_names gives them, empty where they are switched off."""
+    return Names(
+        note_count=catalogue.note_count,
+        file_count=catalogue.files.height,
+        has_aliases=catalogue.aliases.height > 0,
+        called=called,
+        twins=_twins(catalogue),
+        places=_places(catalogue),
+    )
+
+
+def in_order(names: Names) -> Names:
+    """``names`` of which a few are found without looking at all."""
+    if names.by_end is not None:
+        return names
+    return replace(names, by_end=sorted_texts(names.places.end), by_call=sorted_texts(names.called["key"]))
+
+
+def look_up(keys: pl.Series, names: Names) -> Known:
+    """What each of the distinct ``keys`` means."""
     count = len(keys)
-    places = _places(catalogue)
+    places = names.places
     asked = pl.DataFrame({"key": keys}).select(
         end=pl.col("key").str.split("/").list.last(), depth=pl.col("key").str.count_matches("/", literal=True)
     )
     depth = asked["depth"].to_numpy().astype(np.int64)
-    key, row = _pairs(keys, asked["end"], depth, places)
+    key, row = _pairs(keys, asked["end"], depth, names)
     rank, file = places.rank[row], places.file[row]
     order = _order(key, row, count, places)
     far_at = first_of(key, order, count)
@@ -91,20 +129,29 @@ def look_up(keys: pl.Series, catalogue: Catalogue, twins: pl.DataFrame, called: 
     exact_at = first_of(key[is_whole], order[is_whole], count)
     exact_at = np.append(is_whole, NONE)[exact_at]
     best = np.flatnonzero(rank == far_rank[key])
-    candidates = np.bincount(_distinct(key[best], file[best], catalogue, twins), minlength=count)
+    candidates = np.bincount(_distinct(key[best], file[best], names), minlength=count)
     far = np.append(file, NONE)[far_at]
-    other, how = _other_matches(keys, far < 0, called)
+    other, how = _other_matches(keys, far < 0, names)
     exact, exact_rank = np.append(file, NONE)[exact_at], np.append(rank, NONE)[exact_at]
     return Known(keys, exact, exact_rank, far, far_rank, candidates, other, how, places, (key, row, order))
 
 
-def _places(catalogue: Catalogue) -> _Places:
+def _twins(catalogue: Catalogue) -> pl.DataFrame:
+    files = catalogue.files
+    if files["key"].n_unique() == files.height:
+        return pl.DataFrame(schema={"file": pl.Int64, "first": pl.Int64, "path": pl.String, "folder": pl.String})
+    rows = files["key"].is_duplicated().arg_true().cast(pl.Int64)
+    twins = files[rows].select("key", "path", "folder", file=rows)
+    return twins.select("file", "path", "folder", first=pl.col("file").min().over("key"))
+
+
+def _places(catalogue: Catalogue) -> Places:
     files, count = catalogue.files, catalogue.note_count
     folder = pl.col("folder")
     depths = pl.DataFrame({"folder": catalogue.folders}).select(
         depth=pl.when(folder != "").then(folder.str.count_matches("/", literal=True) + 1).otherwise(0)
     )
-    whole = _Places(
+    whole = Places(
         key=files["key"],
         end=files["end_key"],
         path=files["path"],
@@ -119,15 +166,15 @@ def _places(catalogue: Catalogue) -> _Places:
         at = np.flatnonzero(linked.file < count)
         keys = without_md(linked.key[at])
         parts += [linked, _bare(linked, at, keys, last_part(keys))]
-    return _Places(
+    return Places(
         *(pl.concat([getattr(part, name) for part in parts], rechunk=True) for name in ("key", "end", "path")),
         *(np.concatenate([getattr(part, name) for part in parts]) for name in ("depth", "rank", "file")),
     )
 
 
-def _bare(places: _Places, notes: Ids, keys: pl.Series, ends: pl.Series) -> _Places:
+def _bare(places: Places, notes: Ids, keys: pl.Series, ends: pl.Series) -> Places:
     """The places of notes again, under their ``keys`` without ``.md``."""
-    return _Places(
+    return Places(
         key=keys.alias("key"),
         end=ends.alias("end_key"),
         path=places.path[notes],
@@ -137,7 +184,7 @@ def _bare(places: _Places, notes: Ids, keys: pl.Series, ends: pl.Series) -> _Pla
     )
 
 
-def _linked(catalogue: Catalogue) -> _Places:
+def _linked(catalogue: Catalogue) -> Places:
     """The files again, under the paths that symlinks give them."""
     files = catalogue.files.select("path", "rank").with_row_index("file")
     aliases = catalogue.aliases
@@ -149,7 +196,7 @@ def _linked(catalogue: Catalogue) -> _Places:
         parts.append(inside.with_columns(path=pl.lit(f"{path}/") + pl.col("path").str.slice(len(prefix))))
     linked = pl.concat(parts)
     keys = fold(linked["path"])
-    return _Places(
+    return Places(
         key=keys.alias("key"),
         end=last_part(keys).alias("end_key"),
         path=linked["path"],
@@ -159,15 +206,14 @@ def _linked(catalogue: Catalogue) -> _Places:
     )
 
 
-def _pairs(keys: pl.Series, ends: pl.Series, depth: Ids, places: _Places) -> tuple[Ids, Ids]:
+def _pairs(keys: pl.Series, ends: pl.Series, depth: Ids, names: Names) -> tuple[Ids, Ids]:
     """Every (key, place) where the path of the place ends with the key."""
+    places = names.places
     texts = Texts()
     end = texts.numbers(ends)
     count = len(texts)
-    end_of_place = texts.numbers(places.end)
     # Only places with a last part that is asked for are looked at, and keys with folders are few.
-    near = np.flatnonzero(end_of_place < count)
-    end_of_near = end_of_place[near]
+    end_of_near, near = _met(texts, places.end, names.by_end)
     found: list[tuple[Ids, Ids]] = []
     for folders in np.unique(depth).tolist():  # row loop: one step a depth of keys
         asked = np.flatnonzero(depth == folders)
@@ -188,7 +234,7 @@ def _pairs(keys: pl.Series, ends: pl.Series, depth: Ids, places: _Places) -> tup
     return key[key >= 0], row[key >= 0]
 
 
-def _order(key: Ids, row: Ids, count: int, places: _Places) -> Ids:
+def _order(key: Ids, row: Ids, count: int, places: Places) -> Ids:
     """The order, from the best, of the pairs among those of their key."""
     order = np.zeros(len(key), dtype=np.int64)
     is_contested = np.bincount(key, minlength=count)[key] > 1
@@ -203,39 +249,49 @@ def _order(key: Ids, row: Ids, count: int, places: _Places) -> Ids:
     return place[row]
 
 
-def _distinct(key: Ids, file: Ids, catalogue: Catalogue, twins: pl.DataFrame) -> Ids:
+def _met(asked: Texts, texts: pl.Series, in_order: Sorted | None) -> tuple[Ids, Ids]:
+    """The rows of ``texts`` with a text that was ``asked`` for, in any order: its number, and the row."""
+    if in_order is not None:
+        return in_order.rows_of(asked.distinct)
+    count = len(asked)
+    numbers = asked.numbers(texts)
+    rows = np.flatnonzero((numbers >= 0) & (numbers < count))
+    return numbers[rows], rows
+
+
+def _distinct(key: Ids, file: Ids, names: Names) -> Ids:
     """The key of each candidate, those with the same file once: it may have several places, and twins are one."""
-    if not catalogue.aliases.height and not twins.height:
+    twins = names.twins
+    if not names.has_aliases and not twins.height:
         return key
-    stands_for = np.arange(catalogue.files.height)
+    stands_for = np.arange(names.file_count)
     stands_for[twins["file"].to_numpy()] = twins["first"].to_numpy()
-    return np.unique(key * catalogue.files.height + stands_for[file]) // catalogue.files.height
+    return np.unique(key * names.file_count + stands_for[file]) // names.file_count
 
 
-def _other_matches(keys: pl.Series, is_unknown: npt.NDArray[np.bool_], called: pl.DataFrame) -> tuple[Ids, Ids]:
+def _other_matches(keys: pl.Series, is_unknown: npt.NDArray[np.bool_], names: Names) -> tuple[Ids, Ids]:
     """The note with such an alias, title or slug, in this order, for keys that are no path; a name of several is none.
 
     By key: its file, -1 for none, and the Via.
     """
     other, how = np.full(len(keys), NONE, dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
-    asked = np.flatnonzero(is_unknown)
+    asked, called = np.flatnonzero(is_unknown), names.called
     if not len(asked) or not called.height:
         return other, how
     plain = without_md(keys[asked.astype(np.uint32)])
     texts = Texts()
-    names = {Via.ALIAS: texts.numbers(plain), Via.SLUG: texts.numbers(slug(plain))}
-    names[Via.TITLE] = names[Via.ALIAS]
+    meant = {Via.ALIAS: texts.numbers(plain), Via.SLUG: texts.numbers(slug(plain))}
+    meant[Via.TITLE] = meant[Via.ALIAS]
     count = len(texts)
-    name, via, file = texts.numbers(called["key"]), called["via"].to_numpy(), called["file"].to_numpy()
-    is_asked = (name >= 0) & (name < count)
-    name, via, file = name[is_asked], via[is_asked], file[is_asked]
+    name, rows = _met(texts, called["key"], names.by_call)
+    via, file = called["via"].to_numpy()[rows], called["file"].to_numpy()[rows]
     blank = (plain == "").to_numpy()
     for rule in (Via.SLUG, Via.TITLE, Via.ALIAS):
         own = via == rule
         low, high = np.full(count, len(called), dtype=np.int64), np.full(count, NONE, dtype=np.int64)
         np.minimum.at(low, name[own], file[own])
         np.maximum.at(high, name[own], file[own])
-        of_key = names[rule]
+        of_key = meant[rule]
         is_single = (low[of_key] == high[of_key]) & ~blank
         other[asked[is_single]], how[asked[is_single]] = low[of_key[is_single]], rule.value
     return other, how

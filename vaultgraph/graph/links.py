@@ -14,6 +14,7 @@ import polars as pl
 
 from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.columns import Ids
+from vaultgraph.graph.known import Names
 from vaultgraph.graph.media import has_known_extension, media_of
 from vaultgraph.graph.names import extension, fold, relationship_types, without_md
 from vaultgraph.graph.resolve import Mode, resolve
@@ -71,7 +72,7 @@ class LinkRows:
         return rows.filter(pl.Series(_is_any(rows["destination"].to_numpy(), *destinations)))
 
 
-def link_rows(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame, profile: Profile) -> LinkRows:
+def link_rows(links: pl.DataFrame, catalogue: Catalogue, vault: Names, profile: Profile) -> LinkRows:
     """All links of the graph with their destinations; ``links``: record rows with ``file`` in place of ``note``."""
     is_folder = (links["syntax"] == LinkSyntax.MARKDOWN).to_numpy()
     at = np.flatnonzero(is_folder)
@@ -81,7 +82,7 @@ def link_rows(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame, p
     syntax, targets = links["syntax"].to_numpy(), links["target"]
     is_self, is_web = (targets == "").to_numpy(), syntax == LinkSyntax.URL
     asked = np.flatnonzero(~is_self & ~is_web)
-    found = _resolved(links.select("target", "syntax", "is_embed", "file")[asked], catalogue, called)
+    found = _resolved(links.select("target", "syntax", "is_embed", "file")[asked], catalogue, vault)
     to = np.where(is_self, links["file"].to_numpy(), NONE)
     to[asked] = found.file
     place = np.full(links.height, NONE, dtype=np.int64)
@@ -146,15 +147,13 @@ class _Resolved:
     key: pl.Series
 
 
-def _resolved(links: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> _Resolved:
+def _resolved(links: pl.DataFrame, catalogue: Catalogue, vault: Names) -> _Resolved:
     """What each link finds, row for row; that of a note that is not there has its name and key without ``.md``."""
     syntax = links["syntax"].to_numpy()
     modes = np.full(len(LinkSyntax) + 1, Mode.WIKI.value, dtype=np.uint8)
     modes[LinkSyntax.MARKDOWN], modes[LinkSyntax.CANVAS] = Mode.MARKDOWN.value, Mode.CANVAS.value
     folders = taken(catalogue.folders, catalogue.folder_of[links["file"].to_numpy()])
-    found = resolve(
-        pl.DataFrame([links["target"], folders.alias("folder"), pl.Series("mode", modes[syntax])]), catalogue, called
-    )
+    found = resolve(pl.DataFrame([links["target"], folders.alias("folder"), pl.Series("mode", modes[syntax])]), vault)
     file = numbers_of(found["file"])
     via, is_ambiguous, is_outside = (found[name].to_numpy() for name in ("via", "is_ambiguous", "is_outside"))
     names, keys, means_file = found["name"], found["key"], np.zeros(links.height, dtype=np.bool_)

@@ -16,7 +16,7 @@ import polars as pl
 
 from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.columns import Ids
-from vaultgraph.graph.known import Known, Via, look_up
+from vaultgraph.graph.known import Known, Names, Via, look_up
 from vaultgraph.graph.names import fold, slug
 from vaultgraph.graph.texts import NONE, Texts, or_null, taken
 
@@ -37,12 +37,12 @@ CALLED: Final = pl.Schema({"via": pl.UInt8, "key": pl.String, "file": pl.Int64})
 """What ``other_names`` gives."""
 
 
-def resolve(asked: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> pl.DataFrame:
+def resolve(asked: pl.DataFrame, vault: Names) -> pl.DataFrame:
     """Resolve rows of ASKED (``folder`` is the source's; ``target`` without anchor, not empty), repeats welcome.
 
-    ``called`` gives the other names of notes (see ``other_names``); empty switches them off. Gives, row for row: file
-    Int64 (row in the catalogue, null where nothing matches), via UInt8, is_ambiguous and is_outside Boolean, name
-    String (the target as a vault path where it is relative, else as written) and key String (the folded name).
+    Gives, row for row: file Int64 (row in the catalogue, null where nothing matches), via UInt8, is_ambiguous and
+    is_outside Boolean, name String (the target as a vault path where it is relative, else as written) and key String
+    (the folded name).
     """
     targets = Texts()
     at = targets.numbers(asked["target"])
@@ -51,15 +51,14 @@ def resolve(asked: pl.DataFrame, catalogue: Catalogue, called: pl.DataFrame) -> 
         names, at = _with_relative(names, at, asked)
     keys = Texts()
     key_of = keys.numbers(names["key"])
-    twins = twins_of(catalogue)
-    known = look_up(keys.distinct, catalogue, twins, called)
-    found = _found(names, key_of, at, asked["mode"].to_numpy(), known, catalogue.note_count)
+    known = look_up(keys.distinct, vault)
+    found = _found(names, key_of, at, asked["mode"].to_numpy(), known, vault.note_count)
     crowded = np.flatnonzero(found.is_crowded)
     if len(crowded):
-        _beside(found, crowded, key_of[at[crowded]], asked, known, catalogue.note_count)
+        _beside(found, crowded, key_of[at[crowded]], asked, known, vault.note_count)
     name = taken(names["name"], at)
-    if twins.height:
-        _spelled(found, twins, name, asked["folder"])
+    if vault.twins.height:
+        _spelled(found, vault.twins, name, asked["folder"])
     return pl.DataFrame(
         [
             or_null(found.file).alias("file"),
@@ -139,16 +138,6 @@ def _steps_taken(path: str) -> str | None:
         elif part not in {"", "."}:
             kept.append(part)
     return "/".join(kept)
-
-
-def twins_of(catalogue: Catalogue) -> pl.DataFrame:
-    """Files whose paths differ only by case or composition: (file, first, path, folder); ``first`` stands for them."""
-    files = catalogue.files
-    if files["key"].n_unique() == files.height:
-        return pl.DataFrame(schema={"file": pl.Int64, "first": pl.Int64, "path": pl.String, "folder": pl.String})
-    rows = files["key"].is_duplicated().arg_true().cast(pl.Int64)
-    twins = files[rows].select("key", "path", "folder", file=rows)
-    return twins.select("file", "path", "folder", first=pl.col("file").min().over("key"))
 
 
 def _with_relative(names: pl.DataFrame, at: Ids, asked: pl.DataFrame) -> tuple[pl.DataFrame, Ids]:

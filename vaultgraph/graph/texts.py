@@ -4,6 +4,7 @@ A step of a build gives its distinct texts numbers once; what would be a join, a
 index into an array. It knows nothing about vaults.
 """
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -48,6 +49,27 @@ class Texts:
 
     def __len__(self) -> int:
         return self._count
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """``texts`` in order, without nulls; ``rows: uint32[n]``, where each of them is."""
+
+    texts: pl.Series
+    rows: npt.NDArray[np.uint32]
+
+    def rows_of(self, asked: pl.Series) -> tuple[Ids, Ids]:
+        """Where each of the ``asked`` texts is, which are few: (row in ``asked``, row), a pair for each place."""
+        firsts, stops = (numbers_of(self.texts.search_sorted(asked, side=side)) for side in ("left", "right"))
+        counts = stops - firsts
+        at = np.repeat(firsts - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
+        return np.repeat(np.arange(len(asked)), counts), self.rows[at].astype(np.int64)
+
+
+def sorted_texts(texts: pl.Series) -> Sorted:
+    """``texts`` in order: for who looks few of many up."""
+    rows = texts.arg_sort(nulls_last=True).head(len(texts) - texts.null_count())
+    return Sorted(texts[rows], rows.to_numpy().astype(np.uint32, copy=False))
 
 
 def numbers_of(values: pl.Series) -> Ids:
