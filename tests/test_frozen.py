@@ -57,6 +57,25 @@ def test_equality_and_hash_are_of_the_compared_fields_and_the_class():
         hash(Leaf("a"))
 
 
+def test_a_class_that_says_itself_how_its_values_compare_is_left_alone():
+    class ByLength:
+        def __eq__(self, other: object) -> bool:
+            return len(str(self)) == len(str(other))
+
+        def __hash__(self) -> int:
+            return 7
+
+    @frozen
+    class Word(ByLength):
+        text: str
+
+        def __str__(self) -> str:
+            return self.text
+
+    assert Word("abc") == Word("xyz") != Word("a")
+    assert hash(Word("abc")) == 7
+
+
 def test_values_are_frozen_and_slotted():
     leaf = Leaf("a")
     for name in ("name", "other"):

@@ -4,17 +4,16 @@ They can be counted, compared and returned. Of a relationship the type is still 
 error, which cypher/entities raises for ids below -1.
 """
 
-from dataclasses import dataclass
-
 from vaultgraph.cypher.values import NodeRef, RelationshipRef
+from vaultgraph.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeletedNode(NodeRef):
     """``id`` is `gone_id` of what it was."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeletedRelationship(RelationshipRef):
     """``id`` is `gone_id` of what it was."""
 

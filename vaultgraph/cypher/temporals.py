@@ -6,7 +6,6 @@ columns of those are typed. Nanoseconds, offsets, named zones and years outside 
 hash alike, whatever class or zone they are in; Python's comparison operators work across the classes of one kind.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -66,14 +65,14 @@ class Temporal:
         return moment_text(self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class LocalTime(Temporal):
     """A time of day without a zone; ``nanoseconds`` since midnight."""
 
     nanoseconds: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class Time(Temporal):
     """A time of day with an offset; ``nanoseconds`` since midnight there, ``offset_seconds`` east of UTC."""
 
@@ -81,14 +80,14 @@ class Time(Temporal):
     offset_seconds: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class FarDate(Temporal):
     """A date outside the years 1 … 9999; ``day`` counts from 1970-01-01."""
 
     day: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class LocalDateTime(Temporal):
     """A datetime without a zone, with nanoseconds or in a far year; ``day`` since 1970-01-01, ``nanoseconds`` of it."""
 
@@ -96,7 +95,7 @@ class LocalDateTime(Temporal):
     nanoseconds: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class ZonedDateTime(Temporal):
     """A datetime at an offset or in a named zone, or in UTC with nanoseconds or in a far year.
 

@@ -17,7 +17,6 @@ of one instant are equal, and one in DISTINCT and grouping, whatever their zones
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any, Final, TypeGuard
@@ -34,10 +33,11 @@ from vaultgraph.cypher.temporals import (
     Time,
     ZonedDateTime,
 )
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.graph import Graph
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Node:
     """A node as answers carry it; ``id`` is its number in one generation, ``properties["path"]`` the stable key."""
 
@@ -46,7 +46,7 @@ class Node:
     properties: dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Relationship:
     """A relationship as answers carry it; ``source`` and ``target`` are node ids."""
 
@@ -57,7 +57,7 @@ class Relationship:
     properties: dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Path:
     """``nodes`` has one more than ``relationships``; they alternate. Relationships keep their own direction."""
 
@@ -65,21 +65,21 @@ class Path:
     relationships: tuple[Relationship, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NodeRef:
     """A node inside the engine."""
 
     id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RelationshipRef:
     """A relationship inside the engine."""
 
     id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathRef:
     """A path inside the engine: node ids, one more than relationship ids."""
 

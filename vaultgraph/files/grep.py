@@ -7,7 +7,6 @@ time. It never opens dot folders, symlinks, files over 5 MB or binary ones, and 
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -22,6 +21,7 @@ from vaultgraph.files.root import FILE_FLAGS, VaultRoot, check_listed, is_placeh
 from vaultgraph.files.stamps import is_note
 from vaultgraph.files.text import Pattern, compile_pattern, cut_around, lines_around, lines_of, match_start
 from vaultgraph.files.walk import folders_of, skip_rule, walk
+from vaultgraph.frozen import frozen
 
 MOST_FILE_BYTES: Final = 5_000_000
 MOST_LINES: Final = 20_000  # lines shown where the caller names no limit
@@ -30,7 +30,7 @@ MOST_LINE_CHARS: Final = 200
 _BATCH_BYTES: Final = 1 << 24  # read and matched between two calls of `check`
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GrepLine:
     """``line`` is 1-based; ``text`` at most about 200 characters, cut around the match; context has no match."""
 
@@ -40,7 +40,7 @@ class GrepLine:
     is_match: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GrepResult:
     """What was found.
 

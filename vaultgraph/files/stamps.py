@@ -9,7 +9,7 @@ import os
 import stat
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import polars as pl
@@ -17,6 +17,7 @@ import polars as pl
 from vaultgraph.errors import BuildError, FileError, MissingFileError, PathEscapeError
 from vaultgraph.files.root import FILE_FLAGS, VaultRoot, askable, check_listed, is_placeholder, read_whole
 from vaultgraph.files.walk import Folder, FolderCache, folders_of, skip_rule, walk
+from vaultgraph.frozen import frozen
 
 STAMPS: Final = pl.Schema(
     {"path": pl.String, "size_bytes": pl.Int64, "mtime_ns": pl.Int64, "ctime_ns": pl.Int64, "inode": pl.Int64}
@@ -37,7 +38,7 @@ _SMALL_BYTES: Final = 4096
 _MOST_BYTES: Final = 1 << 26  # of one file that is read: a larger one would be held in memory several times
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stamps:
     """One stat pass.
 

@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from vaultgraph.errors import BuildError
+from vaultgraph.frozen import frozen
 
 Properties = Mapping[str, object]
 """Values are bool, int (64 bits), float, str, date, datetime (without a zone, or UTC), Written, or a list of these."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """A value of a kind that has no type in columns: ``kind`` is one of note.records.ValueKind, ``text`` its text."""
 

@@ -4,13 +4,13 @@ Reads a finished Graph. It judges nothing.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import Column, Ids, gather
 from vaultgraph.graph.graph import Graph, group_index
 from vaultgraph.profile.ontology import Ontology
@@ -34,7 +34,7 @@ def about_relationship(name: str) -> str:
     return f"relationship {clipped(name)}: "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Extents:
     """Which nodes belong to which class: ``descendants`` of each class with itself, ``graph`` the nodes."""
 

@@ -8,13 +8,13 @@ is compared as it lies.
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final, Literal
 
 import numpy as np
 import polars as pl
 
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import VARIANT, Column, Ids
 from vaultgraph.note.records import ValueKind
 
@@ -41,7 +41,7 @@ _SEVERAL: Final = 4
 _TIMES: Final = frozenset({"date", "moment", "other"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Part:
     """Cells of one dtype, ascending; dates as days, moments as microseconds. ``ids``: the node of each.
 
@@ -87,7 +87,7 @@ def _cut(prefix: str) -> Callable[[str], str]:
     return lambda text: text[:size]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SortedIndex:
     """The cells of one property by kind; cells of the kind "other" are in no part."""
 

@@ -8,12 +8,14 @@ table is sorted by it.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import IntEnum
 from typing import Final
 
 import numpy as np
 import polars as pl
+
+from vaultgraph.frozen import frozen
 
 
 class ValueKind(IntEnum):
@@ -169,7 +171,7 @@ _FEW: Final = 32  # notes that are replaced one by one, without a new copy of al
 _MOST_CHUNKS: Final = 32  # pieces of memory a column may lie in before it is copied into one
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordTable:
     """Nine frames, each with the schema of the same name; ``note`` columns index ``notes``, all sorted by it.
 

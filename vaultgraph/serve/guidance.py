@@ -6,13 +6,14 @@ once. Text of a vault is labelled as such wherever it is shown.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from vaultgraph.errors import SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
+from vaultgraph.frozen import frozen
 from vaultgraph.serve.cells import compact_json
 from vaultgraph.serve.guidance_predicates import applies
 from vaultgraph.serve.session import Session
@@ -29,7 +30,7 @@ TOOL_CHARS: Final = 470  # of one, beside its description and parameters
 SHOWN_DESCRIPTION_CHARS: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServedSkill:
     """A skill under the ``name`` it is offered by."""
 
@@ -38,7 +39,7 @@ class ServedSkill:
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServedRecipe:
     """A recipe, and the name of a tool that is offered for it."""
 
@@ -47,7 +48,7 @@ class ServedRecipe:
     tool: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guides:
     """Everything offered: ``skills`` by name, ours first; ``recipes`` by (group, name), in the order to show."""
 
@@ -55,7 +56,7 @@ class Guides:
     recipes: Mapping[tuple[str, str], ServedRecipe] = field(default_factory=dict[tuple[str, str], ServedRecipe])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptGuides:
     """Guides, and what they were made of: they hold while it is the same."""
 

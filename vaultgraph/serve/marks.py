@@ -3,17 +3,17 @@
 Made where a snapshot is asked, printed by serve/payload and the operations.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from vaultgraph.frozen import frozen
 from vaultgraph.serve.cells import one_line
 
 if TYPE_CHECKING:
     from vaultgraph.vault.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Marks:
     """``as_of``: the UTC time up to which all edits are in. ``stale``: "since <UTC time>: <reason>", or None.
 

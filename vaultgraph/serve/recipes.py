@@ -6,11 +6,11 @@ what it must handle itself.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol, cast
 
 from vaultgraph.errors import ParameterError, QueryError, VaultgraphError
+from vaultgraph.frozen import frozen
 from vaultgraph.profile.parameter_values import Issue, bind_values
 from vaultgraph.serve.answers import Answer, TextPart
 from vaultgraph.serve.asking import ask
@@ -83,7 +83,7 @@ class Work(Protocol):
     def __call__(self, call: Call, arguments: dict[str, Any], /) -> Answer: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecipeTool:
     """What a recipe's own tool is called, says of itself and takes, and what runs it."""
 

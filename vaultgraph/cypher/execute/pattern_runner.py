@@ -5,7 +5,7 @@ variables of the rows bound and a hidden row number beside them, and what it fin
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 import numpy as np
@@ -25,12 +25,13 @@ from vaultgraph.cypher.planner import ROW, plan_subquery
 from vaultgraph.cypher.procedures import PROCEDURES, Procedure, Tables
 from vaultgraph.cypher.syntax import CountStar, Expression, PathPattern, Subquery, Syntax, Variable
 from vaultgraph.cypher.trees import variables_of
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import Ids
 
 _HOPS = " hops"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlannedPatterns:
     """The PatternRunner of a running query."""
 

@@ -4,7 +4,6 @@ The one place with the loop that every operator and function falls back to. It c
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
 from sys import getsizeof
 from typing import Final, TypeVar, cast
@@ -17,6 +16,7 @@ from vaultgraph.cypher.execute.bindings import BoundColumn, NodeColumn, ObjectCo
 from vaultgraph.cypher.execute.fetch import column_values, from_constant, from_values, height_of, slice_column
 from vaultgraph.cypher.execute.operand import Constant, Operand
 from vaultgraph.cypher.values import Refusal, is_list, type_name
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import Ids
 
 _ROWS_BETWEEN_CHECKS: Final = 64
@@ -105,7 +105,7 @@ def about_bytes(column: BoundColumn) -> int:
             return len(values) * sum(map(bytes_of, few)) // max(len(few), 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Items:
     """Lists taken apart: item ``k`` belongs to row ``rows[k]`` (ascending); ``is_null`` marks rows without a list."""
 
