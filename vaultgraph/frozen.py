@@ -23,6 +23,7 @@ def frozen(kind: type[Kind]) -> type[Kind]:
     Raises:
         TypeError: a field has ``init=False``.
     """
+    kind.__doc__ = kind.__doc__ or kind.__name__  # else dataclasses makes one out of the signature, which is slow
     made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(kind)
     for one in fields(made):
         if not one.init:

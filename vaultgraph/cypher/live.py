@@ -5,17 +5,17 @@ cypher/entities reads it in place of columns. Its ids are those of the mutable g
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import cast
 
 from vaultgraph.cypher.stored_values import restored
 from vaultgraph.errors import EvaluationError
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.mutable import MutableGraph, MutableNode, MutableRelationship, Written
 from vaultgraph.note.records import ValueKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LiveGraph(Graph):
     """Every read sees ``changing`` as it is at that moment; the columns are empty."""
 

@@ -5,11 +5,11 @@ lie side by side, so a label is a few ranges of ids and never a lookup.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.cells import records_of
 from vaultgraph.graph.columns import Column, Ids, Segment
 from vaultgraph.graph.csr import Array32, Csr, build_csr
@@ -17,7 +17,7 @@ from vaultgraph.graph.mutable import MutableGraph
 from vaultgraph.graph.tables import NodeFrames, RelationshipFrames, frame_of, node_segments, relationship_rows
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NodeGroup:
     """The nodes ``first`` … ``stop - 1``, which all have exactly ``labels`` (in the order to show them, maybe none)."""
 
@@ -26,7 +26,7 @@ class NodeGroup:
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RelationshipTable:
     """All relationships of one type; row r has the global id ``first + r``.
 
@@ -48,7 +48,7 @@ class RelationshipTable:
         return self.first + len(self.sources)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Graph:
     """Nodes ``0 … node_count - 1`` and relationships ``0 … relationship_count - 1`` of one generation.
 

@@ -5,13 +5,14 @@ compares; a column that differs in one cell is stored as any other.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import Ids, Segment, gather
 from vaultgraph.graph.graph import Graph
 from vaultgraph.note.records import PieceKind, RecordTable
@@ -26,7 +27,7 @@ _SLICE: Final = 512  # rows compared at once
 Rows = npt.NDArray[np.uint32]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repeated:
     """A table of the records and the nodes made of its rows.
 

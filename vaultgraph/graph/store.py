@@ -9,7 +9,7 @@ half loaded.
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ import polars as pl
 
 from vaultgraph.errors import CorruptKglError, ForeignKglError, KglError
 from vaultgraph.files.stamps import FILE_PROBLEMS, Stamps
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import Column, Segment
 from vaultgraph.graph.csr import Array32, Csr
 from vaultgraph.graph.graph import Graph, NodeGroup, RelationshipTable
@@ -48,7 +49,7 @@ _STATED: Final = tuple(kind for kind in ValueKind if kind <= ValueKind.JSON)  # 
 _CODES: Final = (("properties", "kind", _STATED), ("links", "syntax", LinkSyntax), ("pieces", "kind", PieceKind))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stored:
     """What a file holds.
 
