@@ -20,7 +20,8 @@ from vaultgraph.export.compare import as_losses, differences
 from vaultgraph.export.owned import check_out, write_plan
 from vaultgraph.export.vault import Source, plan_vault
 from vaultgraph.files.root import VaultRoot
-from vaultgraph.vault.refresh import State, refresh
+from vaultgraph.vault.refresh import refresh
+from vaultgraph.vault.state import State
 
 DOCUMENTED = {"line-moved"}  # of links, tags and parts below frontmatter that became longer
 COLUMNS = (

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import vaultgraph
 from vaultgraph.graph.build import with_file
 from vaultgraph.graph.catalogue import catalogue_of
-from vaultgraph.profile.settings import Profile
 from vaultgraph.vault import refresh as refreshing
 from vaultgraph.vault import vault as door
+from vaultgraph.vault.state import State
 
 LINES = (
     "Words and words.",
@@ -227,8 +227,8 @@ def test_after_a_start_from_the_cache_the_first_edit_is_taken_in_like_every_othe
     vaultgraph.open(folder, cache=tmp_path / "old.kgl").close()
     ready = threading.Event()
 
-    def noted(state: refreshing.State, profile: Profile) -> refreshing.State:
-        done = refreshing.prepared(state, profile)
+    def noted(state: State) -> State:
+        done = refreshing.prepared(state)
         ready.set()
         return done
 

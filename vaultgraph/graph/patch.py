@@ -22,7 +22,6 @@ from vaultgraph.graph.contribution import Contribution, contributions, notes_of_
 from vaultgraph.graph.folders import CONTAINS
 from vaultgraph.graph.graph import Graph, RelationshipTable
 from vaultgraph.graph.ground import Ground
-from vaultgraph.graph.known import in_order
 from vaultgraph.graph.links import PARENT_KEY, LinkRows, link_relationships
 from vaultgraph.graph.nodes import number_nodes
 from vaultgraph.graph.patch_nodes import changed_properties, is_narrow, moved_ids, node_columns, with_texts
@@ -77,7 +76,7 @@ def _with_sizes(ground: Ground, files: Ids, notes: pl.DataFrame) -> Ground:
 def _exchanged(old: Built, before: RecordTable, after: RecordTable, notes: Ids, profile: Profile) -> Built | None:
     """``old``, whose texts are those of after the edit, with all else the changed notes state exchanged too."""
     assert old.ground is not None
-    known = replace(old.ground, names=in_order(old.ground.names))
+    known = old.ground.in_order()
     properties = [rows_of_notes(records.properties, notes) for records in (before, after)]
     bearing = [rows.filter(pl.col("key").is_in(list(_BEARING))).drop("line") for rows in properties]
     if profile.edge_defaults or not is_narrow(old.graph) or not bearing[0].equals(bearing[1]):

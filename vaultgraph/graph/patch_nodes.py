@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from vaultgraph.files.stamps import Stamps
 from vaultgraph.graph.build import (
     BUILT_IN,
     by_file,
@@ -32,6 +33,7 @@ Segments = Mapping[str, list[Segment]]
 
 _OF_NOTES: Final = ("id", "title", "path", "file_path", "concept_id", "stem", "folder", "body", "size_bytes")
 _SHADOWED: Final = "frontmatter."
+_MOST_TIMES: Final = 32  # of files; finding more nodes one by one takes longer than all at once
 
 
 def with_texts(graph: Graph, nodes: Ids, bodies: Sequence[str | None], sizes: Sequence[int]) -> dict[str, Column]:
@@ -110,6 +112,31 @@ def node_columns(
         links = LinkRows(ground.elsewhere, ground.elsewhere)
         texts = text_segment(image_texts(links, titles, numbering.of_file, numbering.of_key))
     return merged_columns([{**stated, **changed}, beside, texts])
+
+
+def changed_mtimes(times: Column, graphs: tuple[Graph, Graph], stamps: tuple[Stamps, Stamps]) -> Column | None:
+    """The column `mtime` of after an edit, from that of before; None where it is to be made anew.
+
+    ``graphs`` and ``stamps`` are those of before and after; the stamps are of the same files.
+    """
+    paths, after = (graph.node_columns["path"].segments for graph in graphs)
+    was, now = (each.files["mtime_ns"].to_numpy() for each in stamps)
+    rows = np.flatnonzero(was != now)
+    is_same = len(paths) == len(after) and all(
+        one.series is other.series for one, other in zip(paths, after, strict=True)
+    )
+    if not is_same or len(rows) > _MOST_TIMES:
+        return None
+    files = stamps[1].files[rows].select("path", time=pl.col("mtime_ns") // 1000)
+    segments = list(times.segments)
+    for path, time in files.iter_rows():  # row loop: the files that were written
+        for at, segment in enumerate(segments):
+            own = next(found.series for found in paths if found.first == segment.first)
+            nodes = (own == path).arg_true()
+            if len(nodes):
+                series = segment.series.to_physical().clone().scatter(nodes, time).cast(segment.series.dtype)
+                segments[at] = Segment(segment.first, series)
+    return Column(tuple(segments))
 
 
 def changed_properties(

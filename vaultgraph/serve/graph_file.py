@@ -26,9 +26,10 @@ from vaultgraph.graph.stored_bodies import late_fault
 from vaultgraph.profile.settings import Profile
 from vaultgraph.profile.vault_yaml import load_profile
 from vaultgraph.vault.guidance_files import Guided
-from vaultgraph.vault.refresh import Refreshed, State
+from vaultgraph.vault.refresh import Refreshed
 from vaultgraph.vault.report import report_of
 from vaultgraph.vault.snapshot import Report, Snapshot
+from vaultgraph.vault.state import State
 from vaultgraph.vault.valid_time import ViewStore, run_as_of
 
 RETRY_S: Final = 5.0  # a file that could not be read is tried again so much later, or when it changes again
@@ -148,9 +149,7 @@ def _snapshot(stored: Stored, generation: int) -> Snapshot:
     schema = schema_of(stored.graph, profile.indexes)
     nothing = Stamps(pl.DataFrame(schema=STAMPS), [], pl.DataFrame(schema=ALIASES), pl.DataFrame(schema=FILE_PROBLEMS))
     built = Built(graph=stored.graph, problems=stored.problems, counts=stored.counts)
-    state = State(
-        stored.records, nothing, nothing.files, built, stored.inputs_hash, profile.reading, stored.configuration
-    )
+    state = State(stored.records, nothing, built, profile, stored.configuration)
     done = Refreshed(state, stored.graph, profile, Guided(), changed=True, parsed=0, phases_ms={})
     spent_ms = round((time.perf_counter() - start) * 1000, 2)
     return Snapshot(

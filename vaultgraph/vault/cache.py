@@ -21,8 +21,8 @@ from vaultgraph.graph.built import Built
 from vaultgraph.graph.store import load, save
 from vaultgraph.note.records import RecordTable
 from vaultgraph.vault.configuration import profile_of
-from vaultgraph.vault.refresh import State
 from vaultgraph.vault.stamp_file import load_stamps, lock_path, stamp_path
+from vaultgraph.vault.state import Cached, State
 
 CacheChoice = Literal["default"] | str | os.PathLike[str] | None
 _ELSEWHERE: Final = "--vault-cache PATH puts it elsewhere, --vault-cache none goes without."
@@ -86,10 +86,10 @@ def load_cache(cache: CacheFile, root: VaultRoot) -> tuple[State | None, CacheFi
     trusted = load_stamps(stamp_path(root.path), stored.records)
     texts = stored.configuration
     try:
-        reading = profile_of({path: text.encode() for path, text in texts.items()}).reading
+        profile = profile_of({path: text.encode() for path, text in texts.items()})
     except ProfileError as error:
         return None, replace(cache, remark=f"rebuilt: {cache.path}: damaged ({error.message})")
-    return State(stored.records, None, trusted, built, stored.inputs_hash, reading, texts), cache
+    return State(stored.records, None, built, profile, texts, Cached(stored.inputs_hash, trusted)), cache
 
 
 def cache_facts(cache: CacheFile, records: RecordTable) -> CacheFacts | None:

@@ -17,9 +17,13 @@ FILES: Final = (".kglite/vault.yaml", ".kglite/vaultgraph.yaml")
 MOST_BYTES: Final = 1_000_000
 
 
-def read_profile(root: VaultRoot) -> tuple[Profile, dict[str, str], list[Problem]]:
+def read_profile(
+    root: VaultRoot, known: tuple[Mapping[str, str], Profile] | None = None
+) -> tuple[Profile, dict[str, str], list[Problem]]:
     """The vault's configuration, the text of its files by path, and problems: symlinks out of the vault, files that
     lie one folder too deep.
+
+    ``known``: texts of before, and the profile they made.
 
     Raises:
         ProfileError: a configuration file is refused, or is there and cannot be read.
@@ -39,7 +43,13 @@ def read_profile(root: VaultRoot) -> tuple[Profile, dict[str, str], list[Problem
             raise ProfileError(error.message, {"file": path, "line": None, "key": None}) from error
     if any(data is None for data in contents.values()):
         outside += _misplaced(root, [path for path, data in contents.items() if data is None])
-    return profile_of(contents), {path: data.decode() for path, data in contents.items() if data is not None}, outside
+    if known and {path: text.encode() for path, text in known[0].items()} == _present(contents):
+        return known[1], dict(known[0]), outside
+    return profile_of(contents), {path: data.decode() for path, data in _present(contents).items()}, outside
+
+
+def _present(contents: Mapping[str, bytes | None]) -> dict[str, bytes]:
+    return {path: data for path, data in contents.items() if data is not None}
 
 
 def profile_of(contents: Mapping[str, bytes | None]) -> Profile:

@@ -4,7 +4,6 @@ A first build, an open from the cache and the refresh after one edit are the sam
 Nothing here is kept between calls; vault/vault owns the state and decides when to call.
 """
 
-import hashlib
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -16,48 +15,32 @@ import polars as pl
 
 from vaultgraph.errors import BuildError, CorruptKglError
 from vaultgraph.files.root import VaultRoot
-from vaultgraph.files.stamps import Problem, Stamps, read_files, replaced_since, restat, scan, without_files
+from vaultgraph.files.stamps import (
+    Problem,
+    Stamps,
+    is_canvas,
+    is_note,
+    read_files,
+    replaced_since,
+    restat,
+    scan,
+    without_files,
+)
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.graph import Graph
-from vaultgraph.graph.store import with_mtimes
+from vaultgraph.graph.store import MTIME, with_mtimes
 from vaultgraph.graph.stored_bodies import late_fault
-from vaultgraph.note.records import RecordTable, concat_records, content_hash, merge_records, without_paths
-from vaultgraph.profile.settings import Profile, Reading
+from vaultgraph.note.records import NOTES, RecordTable, concat_records, content_hash, merge_records, without_paths
+from vaultgraph.profile.settings import Profile
 from vaultgraph.vault.configuration import read_profile
 from vaultgraph.vault.guidance_files import Guided, read_guided
+from vaultgraph.vault.state import State, inputs_hash_of
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
 
 RACY_NS: Final = 2_000_000_000  # the coarsest clock of a common file system (FAT: two seconds)
 _SAMPLE: Final = b"---\na: [b, 1]\n---\n# a\n[[b#c|d]] `e` [f](g.md) ![[h.png]] #i $j$ %%k%% ^l\n- [ ] m\n```\nn\n```\n"
 _ATTEMPTS: Final = 3  # at a folder in which files are replaced while it is read
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What a refresh starts from and ends with.
-
-    ``stamps`` None: the records come from a cache. ``trusted``: STAMPS of notes whose content is beyond doubt what
-    ``records`` says; every other note is read again.
-    ``inputs_hash`` covers what the graph was built from beside the notes: configuration, file list, links on disk.
-    ``reading``: the part of the configuration by which the records were read. ``configuration``: the text of the
-    configuration files by path. ``unread`` are the problems of files that could not be read: each refresh tries those
-    files again. ``guided``: skills and recipes, None when they were not looked at yet.
-    """
-
-    records: RecordTable
-    stamps: Stamps | None
-    trusted: pl.DataFrame
-    built: Built
-    inputs_hash: bytes
-    reading: Reading
-    configuration: Mapping[str, str]
-    unread: tuple[Problem, ...] = ()
-    guided: Guided | None = None
-
-    def has_files_of(self, other: "State") -> bool:
-        """Whether sizes and modification times are the same too, so that a snapshot of one is true of the other."""
-        return self.stamps is not None and other.stamps is not None and self.stamps.files.equals(other.stamps.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,43 +77,55 @@ def refresh(
         BuildError: the folder cannot be listed.
     """
     clock = _Clock()
-    profile, configuration, outside = read_profile(root)
+    profile, configuration, outside = read_profile(root, (old.configuration, old.profile) if old else None)
     guided = read_guided(root, old.guided if old else None)
     if old and old.configuration != configuration:
         only_touched = False
-    if old and old.reading != profile.reading:
+    if old and old.profile.reading != profile.reading:
         old = None  # what the notes state is read by other rules now
-    known = old.records if old else None
     seen = None
     if only_touched and old and old.stamps and not outside and _same_guidance(old, guided):
         seen = restat(root, old.stamps, touched)
     source = _Source(root, profile, progress, [*outside, *guided.problems])
-    stamps, files, (fresh, parsed, problems) = _taken_in(source, old, touched, seen, clock)
-    inputs_hash = _inputs_hash(configuration, stamps)
+    taken = _taken_in(source, old, touched, seen, clock)
     clock.lap("read")
-    records, records_changed = _replace(known, fresh, files["path"])
+    records, records_changed = _replace(old.records if old else None, taken)
     clock.lap("merge")
     if progress:
         progress("link", 0, 1)
-    unread = tuple(problems)
-    same = old is not None and not records_changed and old.unread == unread and old.inputs_hash == inputs_hash
+    unread = tuple(taken.problems)
+    same = old is not None and not records_changed and old.unread == unread
+    same = same and old is not None and _has_same_inputs(old, configuration, taken)
     built = old.built if same and old else None
-    if built is None and old and fresh and not (unread or old.unread) and old.configuration == configuration:
-        built = _patch(old, records, fresh, stamps, profile)
+    if built is None and old and taken.fresh and not (unread or old.unread) and old.configuration == configuration:
+        built = _patch(old, records, taken, profile)
     if built is None:
-        built = _build(records, _with(stamps, problems), profile)
+        built = _build(records, _with(taken.stamps, taken.problems), profile)
     clock.lap("build")
-    graph = with_mtimes(built.graph, stamps)
+    graph = _with_mtimes(old, built, taken)
     clock.lap("mtimes")
-    trusted = _trusted(files, stamps.taken_ns, unread)
-    state = State(records, stamps, trusted, built, inputs_hash, profile.reading, configuration, unread, guided)
-    return Refreshed(state, graph, profile, guided, not same, parsed, clock.phases_ms)
+    mtimes = graph.node_columns.get(MTIME)
+    state = State(records, taken.stamps, built, profile, configuration, None, taken.doubtful, mtimes, unread, guided)
+    return Refreshed(state, graph, profile, guided, not same, taken.parsed, clock.phases_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What a pass over the folder found: the ``present`` notes and other files that are read (None: the same as
+    before), what they say that is new, how many were parsed, problems of reading, and State.doubtful."""
+
+    stamps: Stamps
+    present: pl.Series | None
+    fresh: RecordTable | None
+    parsed: int
+    problems: list[Problem]
+    doubtful: frozenset[str]
 
 
 def _taken_in(
     source: "_Source", old: State | None, touched: Collection[str], seen: Stamps | None, clock: "_Clock"
-) -> tuple[Stamps, pl.DataFrame, tuple[RecordTable | None, int, list[Problem]]]:
-    """The stat pass (``seen``, where it needs no walk), the files of it that are read, and what they say that is new.
+) -> _Taken:
+    """The stat pass (``seen``, where it needs no walk), and what the files say that are read.
 
     Both are done again where a file was replaced, or taken away for a moment, between them.
     """
@@ -141,11 +136,15 @@ def _taken_in(
         if attempts == _ATTEMPTS:
             stamps = without_files(stamps, replaced)  # rather no note than what it said before
         clock.lap("stat")
-        files = _read_by_build(stamps, source.profile)
-        found = _read(source, _suspects(files, old, touched), old.records if old else None)
-        replaced = replaced_since(source.root, stamps, [path for path, _, code, *_ in found[2] if code == "unreadable"])
+        if seen and old:
+            present, suspects = None, _few_suspects(stamps, old, touched, source.profile)
+        else:
+            files = _read_by_build(stamps, source.profile)
+            present, suspects = files["path"], _suspects(files, old, touched)
+        fresh, parsed, problems = _read(source, suspects, old.records if old else None)
+        replaced = replaced_since(source.root, stamps, [path for path, _, code, *_ in problems if code == "unreadable"])
         if attempts == _ATTEMPTS or not replaced:
-            return stamps, files, found
+            return _Taken(stamps, present, fresh, parsed, problems, _doubtful(suspects, stamps.taken_ns, problems))
         seen, attempts = None, attempts + 1
 
 
@@ -174,18 +173,20 @@ def refresh_whatever_was_cached(
         raise BuildError(f"The vault could not be read: {type(error).__name__}: {error}") from error
 
 
-def prepared(state: State, profile: Profile) -> State:
+def prepared(state: State) -> State:
     """``state`` with the ground of its graph, which a start from the cache does without: the first edit is then taken
     in like every other."""
-    if state.built.ground is not None or state.stamps is None or state.records.pieces.height:
+    if state.stamps is None or state.records.pieces.height:
         return state
     from vaultgraph.graph.build import ground_of  # noqa: PLC0415 -- as the builder
     from vaultgraph.note.read import read_notes  # noqa: PLC0415
 
     try:
         preload()
-        read_notes(["a.md"], [_SAMPLE], state.reading)  # the first note a thread reads takes several times as long
-        ground = ground_of(state.records, state.stamps, profile)
+        read_notes(
+            ["a.md"], [_SAMPLE], state.profile.reading
+        )  # the first note a thread reads takes several times as long
+        ground = (state.built.ground or ground_of(state.records, state.stamps, state.profile)).in_order()
     except (MemoryError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return state  # the next edit builds anew, and says what is wrong
     return replace(state, built=replace(state.built, ground=ground))
@@ -206,48 +207,40 @@ def _build(records: RecordTable, stamps: Stamps, profile: Profile) -> Built:
     return build_graph(records, stamps, profile)
 
 
-def _patch(old: State, records: RecordTable, fresh: RecordTable, stamps: Stamps, profile: Profile) -> Built | None:
-    """The graph of ``old`` brought up to ``fresh``; None where more than text differs, or other files than notes."""
-    paths, known = records.listing["path"], old.stamps
-    if known is None or not paths.equals(old.records.listing["path"]) or not _same_places(known, stamps):
+def _patch(old: State, records: RecordTable, taken: _Taken, profile: Profile) -> Built | None:
+    """The graph of ``old`` brought up to ``taken``; None where more than text differs, or other files than notes."""
+    if taken.fresh is None or old.stamps is None or not _has_same_places(old, taken):
         return None
-    is_resized = stamps.files["size_bytes"] != known.files["size_bytes"]
-    written = fresh.listing["path"]
-    if not stamps.files["path"].filter(is_resized).is_in(written.implode()).all():
+    files, written = taken.stamps.files, taken.fresh.listing["path"]
+    is_resized = files["size_bytes"] != old.stamps.files["size_bytes"]
+    if not files["path"].filter(is_resized).is_in(written.implode()).all():
         return None
     from vaultgraph.graph.patch import patched  # noqa: PLC0415 -- as the builder
 
-    return patched(old.built, old.records, records, paths.search_sorted(written).to_numpy().astype(np.int64), profile)
+    notes = records.listing["path"].search_sorted(written).to_numpy().astype(np.int64)
+    return patched(old.built, old.records, records, notes, profile)
 
 
-def _same_places(old: Stamps, new: Stamps) -> bool:
-    """Whether there are the same files, folders, symlinks and problems of files."""
+def _has_same_inputs(old: State, configuration: Mapping[str, str], taken: _Taken) -> bool:
+    """Whether all that a graph depends on beside the notes' own content is as it was."""
+    if old.stamps is None:
+        return old.inputs_hash == inputs_hash_of(configuration, taken.stamps)
+    is_resized = not old.stamps.files["size_bytes"].equals(taken.stamps.files["size_bytes"])
+    return old.configuration == configuration and not is_resized and _has_same_places(old, taken)
+
+
+def _has_same_places(old: State, taken: _Taken) -> bool:
+    """Whether there are the same notes, files, folders, symlinks and problems of files."""
+    was, now = old.stamps, taken.stamps
+    if taken.present is None or was is None:
+        return was is not None  # nobody had to walk
     return (
-        old.files["path"].equals(new.files["path"])
-        and old.folders == new.folders
-        and old.aliases.equals(new.aliases)
-        and old.problems.equals(new.problems)
+        taken.present.equals(old.records.listing["path"])
+        and was.files["path"].equals(now.files["path"])
+        and was.folders == now.folders
+        and was.aliases.equals(now.aliases)
+        and was.problems.equals(now.problems)
     )
-
-
-def _inputs_hash(configuration: Mapping[str, str], stamps: Stamps) -> bytes:
-    """16 bytes over everything a graph depends on beside the notes' own content; modification times are left out."""
-    digest = hashlib.blake2b(digest_size=16)
-    for path, text in configuration.items():
-        digest.update(f"{path}\0{len(text)}\0{text}".encode())
-    for column in (
-        stamps.files["path"],
-        stamps.files["size_bytes"].cast(pl.String),
-        pl.Series(stamps.folders, dtype=pl.String),
-        stamps.aliases["path"],
-        stamps.aliases["target"],
-        stamps.problems["path"],
-        stamps.problems["line"].cast(pl.String).fill_null(""),
-        stamps.problems["message"],
-    ):
-        digest.update(len(column).to_bytes(8, "little"))
-        digest.update((column.str.join("\0").item() or "").encode())
-    return digest.digest()
 
 
 def _read_by_build(stamps: Stamps, profile: Profile) -> pl.DataFrame:
@@ -261,23 +254,51 @@ def _suspects(files: pl.DataFrame, old: State | None, touched: Collection[str]) 
     """The files to read: those without a trusted stamp, and those known to have been written."""
     if old is None:
         return files
+    trusted = old.trusted
     return pl.concat(
         [
-            files.join(old.trusted, on=files.columns, how="anti", maintain_order="left"),
-            files.filter(pl.col("path").is_in(list(touched))).join(old.trusted, on=files.columns, how="semi"),
+            files.join(trusted, on=files.columns, how="anti", maintain_order="left"),
+            files.filter(pl.col("path").is_in(list(touched))).join(trusted, on=files.columns, how="semi"),
         ]
     ).sort("path")
 
 
-def _trusted(files: pl.DataFrame, taken_ns: int, unread: Collection[Problem]) -> pl.DataFrame:
-    """The stamps that vouch for the content just read.
+def _few_suspects(stamps: Stamps, old: State, touched: Collection[str], profile: Profile) -> pl.DataFrame:
+    """The same where only ``touched`` files can differ from ``old``, without looking at the others."""
+    asked = [path for path in {*old.doubtful, *touched} if is_note(path) or (profile.canvas and is_canvas(path))]
+    return stamps.files[_rows_at(stamps.files["path"], sorted(asked))]
 
-    Not those of a file written so shortly before the stat pass that another edit could have left the same times, and
-    not those of files that could not be read.
+
+def _rows_at(paths: pl.Series, asked: list[str]) -> list[int]:
+    """The rows of those of the ``asked`` paths, ascending, that are in ``paths``, which are sorted too."""
+    wanted = pl.Series(asked, dtype=pl.String)
+    rows = paths.search_sorted(wanted)
+    is_there = rows < len(paths)
+    rows, wanted = rows.filter(is_there), wanted.filter(is_there)
+    return rows.filter(paths[rows] == wanted).to_list()
+
+
+def _doubtful(suspects: pl.DataFrame, taken_ns: int, unread: Collection[Problem]) -> frozenset[str]:
+    """Paths of the files just read whose stamps do not vouch for their content.
+
+    Those of a file written so shortly before the stat pass that another edit could have left the same times, and of
+    files that could not be read.
     """
     latest = pl.max_horizontal("mtime_ns", "ctime_ns")
-    failed = [path for path, *_ in unread]
-    return files.filter((latest < taken_ns - RACY_NS) & ~pl.col("path").is_in(failed))
+    young = suspects.filter(latest >= taken_ns - RACY_NS)["path"]
+    return frozenset([*young, *(path for path, *_ in unread)])
+
+
+def _with_mtimes(old: State | None, built: Built, taken: _Taken) -> Graph:
+    """The graph of ``built`` with this machine's modification times."""
+    graph = built.graph
+    if old and old.mtimes and old.stamps and taken.present is None:
+        from vaultgraph.graph.patch_nodes import changed_mtimes  # noqa: PLC0415 -- as the builder
+
+        mtimes = changed_mtimes(old.mtimes, (old.built.graph, graph), (old.stamps, taken.stamps))
+        if mtimes is not None:
+            return replace(graph, node_columns={**graph.node_columns, MTIME: mtimes})
+    return with_mtimes(graph, taken.stamps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,8 +317,9 @@ def _read(
     """Parse those of ``suspects`` whose content differs from ``known``, in batches bounded by bytes."""
     if not suspects.height:
         return None, 0, []
-    listing = known.listing.filter(pl.col("path").is_in(suspects["path"].implode())) if known else None
-    hashes = {} if listing is None else dict(zip(listing["path"], listing["hash"], strict=True))
+    listing = known.listing if known else NOTES.to_frame()
+    listing = listing[_rows_at(listing["path"], suspects["path"].to_list())]
+    hashes = dict(zip(listing["path"], listing["hash"], strict=True))
     paths, sizes = suspects["path"].to_list(), suspects["size_bytes"].to_list()
     problems: list[Problem] = []
     from vaultgraph.vault.parsing import Parser, batches_of  # noqa: PLC0415 -- as the builder
@@ -331,11 +353,11 @@ def _changed(
     return changed, unread, problems
 
 
-def _replace(known: RecordTable | None, fresh: RecordTable | None, present: pl.Series) -> tuple[RecordTable, bool]:
-    """The records of the notes that are ``present``, with the ``fresh`` ones in place; and whether anything changed."""
-    records = known or concat_records([])
+def _replace(known: RecordTable | None, taken: _Taken) -> tuple[RecordTable, bool]:
+    """The records of the notes that are there, with the fresh ones in place; and whether anything changed."""
+    records, fresh, present = known or concat_records([]), taken.fresh, taken.present
     paths = records.listing["path"]
-    gone = paths.clear() if paths.equals(present) else paths.filter(~paths.is_in(present.implode()))
+    gone = paths.clear() if present is None or paths.equals(present) else paths.filter(~paths.is_in(present.implode()))
     if len(gone):
         records = without_paths(records, gone.to_list())
     if fresh is not None:

@@ -29,10 +29,11 @@ from vaultgraph.vault.cache import (
     write_cache,
 )
 from vaultgraph.vault.patience import OwnThread, held
-from vaultgraph.vault.refresh import Progress, State, preload, prepared, refresh_whatever_was_cached
+from vaultgraph.vault.refresh import Progress, preload, prepared, refresh_whatever_was_cached
 from vaultgraph.vault.report import snapshot_of
 from vaultgraph.vault.snapshot import Origin, Report, Snapshot, behind, gone_stale
 from vaultgraph.vault.stamp_file import save_stamps, stamp_path
+from vaultgraph.vault.state import State
 from vaultgraph.vault.tables import despite_damage
 from vaultgraph.vault.valid_time import ViewStore, run_as_of
 from vaultgraph.vault.watch import Watcher, WatchMode
@@ -342,7 +343,7 @@ class Vault:
         origin = origin if self._state else "built"
         old, self._state = self._state, done.state
         self._unsaved = self._unsaved or done.changed
-        self._unstamped = self._unstamped or old is None or not old.trusted.equals(done.state.trusted)
+        self._unstamped = self._unstamped or old is None or not old.is_trusted_as(done.state)
         current = self._snapshot
         is_same = not done.changed and old and old.has_files_of(done.state) and old.guided == done.guided
         if current and current.stale is None and is_same:
@@ -373,7 +374,7 @@ class Vault:
     def _prepare(self) -> None:
         """Find out and load what edits are taken in with, where the graph came from the cache. The lock is held."""
         if self._state and self._snapshot:
-            self._state = prepared(self._state, self._snapshot.profile)
+            self._state = prepared(self._state)
             self._prepared = self._state.built
 
     def _background(self) -> None:
