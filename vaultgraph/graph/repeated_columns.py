@@ -5,14 +5,13 @@ compares; a column that differs in one cell is stored as any other.
 """
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import Ids, Segment, gather
 from vaultgraph.graph.graph import Graph
 from vaultgraph.note.records import PieceKind, RecordTable
@@ -27,7 +26,7 @@ _SLICE: Final = 512  # rows compared at once
 Rows = npt.NDArray[np.uint32]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Repeated:
     """A table of the records and the nodes made of its rows.
 
