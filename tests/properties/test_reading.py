@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from vaultgraph.note.flat import is_flat
 from vaultgraph.note.flat_lines import LineKind, LineReader
+from vaultgraph.note.frontmatter import front_of
+from vaultgraph.note.fronts import fronts_of
 from vaultgraph.note.inline import scan_inline
 from vaultgraph.note.properties import stated_by
 from vaultgraph.note.read import read_notes
@@ -103,6 +105,7 @@ def test_the_quick_regions_find_what_the_block_parser_finds(text: str) -> None:
 FLAT_PIECES = [
     "a: ", "b:", "é k: ", "tags: ", "title: ", "kg_skip: ", "\n", "\n", "\n- ", "\n  - ", "x", "y z", "1", "-1", "1.5",
     "true", "~", "2024-01-01", '"q"', "'s'", "[a, b c]", "[]", "#t", " #", ": ", "[[n]]", "@", "é", ".",
+    "c: >-\n", "c: >-\n  ", "\n  ", "\n ", "\t",
 ]  # fmt: skip
 
 
@@ -117,23 +120,37 @@ def test_frontmatter_that_needs_no_parser_states_what_the_parser_finds(source: s
         assert quick == parsed
 
 
+FRONT_PIECES = ["---\n", "---", "\n---\n", "\ufeff", "a: 1\n", "é", "\r\n", "\r", " ", "\n", "-", "...\n", "body"]
+
+
+@settings(QUICK, max_examples=100)
+@given(st.lists(st.lists(st.sampled_from(FRONT_PIECES), max_size=6).map("".join), min_size=1, max_size=8))
+def test_the_frontmatter_of_many_notes_ends_where_that_of_each_does(texts: list[str]) -> None:
+    notes = [text.encode() for text in texts] * 50
+    found = fronts_of(pl.Series(notes, dtype=pl.Binary))
+    rows = zip(notes, found.sources.to_list(), found.starts.tolist(), found.lines.tolist(), strict=True)
+    for data, source, start, lines in rows:
+        mark = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+        assert (source, start - mark, lines) == front_of(data[mark:])
+
+
 LINE_PIECES = [
     "a", "b c", "é", "x", "1", "9", "-", "- ", "  - ", "         - ", ":", ": ", ":", " ", " ", "#", " #", "[", "]",
     ",", ", ", '"', "'", '"q r"', "'s'", "\\", "true", "null", "~", "2024-01-01", "2024-02-30", "0000-01-01", "1.5",
     "2024-01-01T10:00", "0x1f", ".", "\t", "\xa0", "\u2028", "日", "٣", "a\u0301", "@", "|", "[a, b]", "[~]", "[]",
-    "[[n]]", "k: ",
+    "[[n]]", "k: ", ">-", "a: >-",
 ]  # fmt: skip
 
 
 def stated_by_lines(reader: LineReader, texts: list[str]) -> list[object]:
     """Of each line: its kind, its key or margin, and the kind and text of its values."""
-    numbers: list[int] = reader.numbers_of(texts).tolist()
+    numbers: list[int] = reader.numbers_of(pl.Series(texts, dtype=pl.String)).tolist()
     table, keys, values = reader.table, list(reader.keys), reader.values
     found: list[object] = []
     for number in numbers:
         kind, detail, first = table.kinds[number], table.details[number], table.firsts[number]
         codes = table.codes[first : first + table.counts[number]] if kind != LineKind.OTHER else []
-        has_key = LineKind.SCALAR <= kind <= LineKind.OPEN
+        has_key = LineKind.SCALAR <= kind <= LineKind.OPEN or kind == LineKind.FOLDED
         named = keys[detail] if has_key else detail if kind == LineKind.ITEM else None
         found.append((kind, named, [(values.kinds[code], values.texts[code]) for code in codes]))
     return found
@@ -144,8 +161,6 @@ def stated_by_lines(reader: LineReader, texts: list[str]) -> list[object]:
 def test_many_lines_of_frontmatter_are_read_as_each_by_itself(seed: int) -> None:
     source = random.Random(seed)
     texts = ["".join(source.choices(LINE_PIECES, k=source.randint(1, 6))) for _ in range(1500)]
-    together, alone = LineReader(Values()), LineReader(Values())
-    together.numbers_of(texts)
-    for text in texts:
-        alone.numbers_of([text])
-    assert stated_by_lines(together, texts) == stated_by_lines(alone, texts)
+    together = stated_by_lines(LineReader(Values()), texts)
+    parts = [texts[first : first + 100] for first in range(0, len(texts), 100)]  # too few for columns
+    assert together == [line for part in parts for line in stated_by_lines(LineReader(Values()), part)]

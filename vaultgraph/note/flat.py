@@ -5,17 +5,21 @@ line means the same by itself (`flat_lines`) as in the whole. Anything else, how
 the parser. Any number of notes are read at once.
 """
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import polars as pl
 
-from vaultgraph.note.flat_lines import LineKind, LineReader
+from vaultgraph.note.flat_lines import BAD, LineKind, LineReader
+from vaultgraph.note.frontmatter import TEXT
 from vaultgraph.note.lines import BoolArray, IntArray
 from vaultgraph.note.values import Values
 
 MOST_CHARS: Final = 20_000
+# `\\u` may be half of an emoji's escape, which is read as one
+_NOT_FOLDED: Final = re.compile(rf"[{BAD}]|\\u")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +37,51 @@ class FlatRows:
     is_flat: BoolArray
 
 
-def read_flat(reader: LineReader, sources: Sequence[str]) -> FlatRows:
+def read_flat(reader: LineReader, sources: pl.Series) -> FlatRows:
     """What the lines of ``sources`` state, whose line ends are LF."""
-    is_short = [source[-1:] == "\n" and len(source) <= MOST_CHARS for source in sources]
-    short = [source for source, is_so in zip(sources, is_short, strict=True) if is_so]
-    texts = "".join(short).split("\n")
-    texts.pop()
+    frame = pl.DataFrame([sources.alias("source")]).select_seq(_IS_SHORT, _LINES)
+    is_short, lines = frame["short"], frame["lines"].filter(frame["short"])
     sizes = np.zeros(len(sources), dtype=np.int64)
-    sizes[np.flatnonzero(is_short)] = [source.count("\n") for source in short]
-    return _laid_out(reader, reader.numbers_of(texts), sizes, np.array(is_short, dtype=np.bool_))
+    sizes[is_short.to_numpy()] = lines.list.len().to_numpy()
+    texts = lines.explode(empty_as_null=False)
+    numbers = reader.numbers_of(texts)
+    _fold(reader, texts, numbers, np.cumsum(sizes))
+    return _laid_out(reader, numbers, sizes, is_short.to_numpy())
 
 
 def is_flat(source: str) -> bool:
     """Whether one frontmatter needs no YAML parser."""
-    return bool(read_flat(LineReader(Values()), [source]).is_flat[0])
+    return bool(read_flat(LineReader(Values()), pl.Series([source], dtype=pl.String)).is_flat[0])
+
+
+_SOURCE: Final = pl.col("source").str
+_IS_SHORT: Final = (_SOURCE.ends_with("\n") & (_SOURCE.len_chars() <= MOST_CHARS)).alias("short")
+_LINES: Final = _SOURCE.strip_suffix("\n").str.split("\n").alias("lines")
+
+
+def _fold(reader: LineReader, texts: pl.Series, numbers: IntArray, ends: IntArray) -> None:
+    """Makes one text of the lines below a key that announces it: the key's line states it, the others nothing.
+
+    ``ends``: the row after the last one of each source. A text that is more than plain lines one below the other stays.
+    """
+    keys = np.flatnonzero(np.array(reader.table.kinds, dtype=np.int64)[numbers] == LineKind.FOLDED)
+    if not len(keys):
+        return
+    outer = np.append(np.flatnonzero(~texts.str.starts_with(" ").to_numpy()), len(texts))
+    stops = np.minimum(outer[np.searchsorted(outer, keys + 1)], ends[np.searchsorted(ends, keys, side="right")])
+    blank = reader.table.add(LineKind.BLANK, -1, ())
+    # row loop: texts that are folded over lines
+    rows: list[tuple[int, int]] = list(zip(keys.tolist(), stops.tolist(), strict=True))
+    for key, stop in rows:
+        lines: list[str] = texts[key + 1 : stop].to_list()
+        margin = " " * (len(lines[0]) - len(lines[0].lstrip(" "))) if lines else ""
+        inner = [line[len(margin) :] for line in lines if line.startswith(margin)]
+        text = " ".join(inner)
+        is_plain = len(inner) == len(lines) and all(line[:1].strip(" \t") for line in inner)
+        if is_plain and not _NOT_FOLDED.search(text):
+            code = reader.values.code_of(TEXT, text)
+            numbers[key] = reader.table.add(LineKind.SCALAR, reader.table.details[int(numbers[key])], (code,))
+            numbers[key + 1 : stop] = blank
 
 
 def _laid_out(reader: LineReader, numbers: IntArray, sizes: IntArray, is_short: BoolArray) -> FlatRows:
@@ -62,7 +97,8 @@ def _laid_out(reader: LineReader, numbers: IntArray, sizes: IntArray, is_short: 
     owner = np.maximum(above, 0)
     before = np.cumsum(is_item) - is_item
     ordinal = np.where(is_item, before - before[owner], np.where(kind == LineKind.SCALAR, -1, 0))
-    is_odd = (kind == LineKind.OTHER) | (is_item & ((above < first) | (kind[owner] != LineKind.OPEN)))
+    is_odd = (kind == LineKind.OTHER) | (kind == LineKind.FOLDED)
+    is_odd |= is_item & ((above < first) | (kind[owner] != LineKind.OPEN))
     items = np.flatnonzero(is_item)
     is_odd[items[1:]] |= (ordinal[items[1:]] > 0) & (detail[items[1:]] != detail[items[:-1]])
     keys = np.flatnonzero(is_key)

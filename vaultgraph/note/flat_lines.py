@@ -19,25 +19,28 @@ from vaultgraph.note.values import EMPTY_LIST, Values
 
 _MANY: Final = 200  # distinct lines from which on columns take less time
 # what no line has, and what an unquoted value does not begin with
-_BAD: Final = "\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff"
+BAD: Final = "\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff"
 _FIRST: Final = r" \-?:,\[\]{}#&*!|>'\"%@`"
 
+FOLDING: Final = ">-"
+"""In place of a value: the lines below it that are further in are one text."""
+
 # a colon is not followed by blank space, a hash not preceded by it
-_PLAIN: Final = rf"[^{_BAD}{_FIRST}](?:[^{_BAD}:#]|:(?=[^{_BAD} ])|(?<! )#)*"
-_QUOTED: Final = rf"\"([^{_BAD}\"\\]*)\"|'([^{_BAD}']*)'"
+_PLAIN: Final = rf"[^{BAD}{_FIRST}](?:[^{BAD}:#]|:(?=[^{BAD} ])|(?<! )#)*"
+_QUOTED: Final = rf"\"([^{BAD}\"\\]*)\"|'([^{BAD}']*)'"
 _ITEM: Final = r"[^\W_][\w./-]*(?: [\w./-]+)*"
 _KEY: Final = r"[^\W\d_](?:[\w ./-]{0,98}\w)?"
 _LINE: Final = re.compile(
     rf"(?:({_KEY}):"
-    rf"(?: +(?:({_PLAIN}|-[0-9][0-9.]*)|{_QUOTED}|(\[(?:{_ITEM}(?:, ?{_ITEM})*)?\])))? *"
+    rf"(?: +(?:({_PLAIN}|-[0-9][0-9.]*)|{_QUOTED}|(\[(?:{_ITEM}(?:, ?{_ITEM})*)?\])|({FOLDING})))? *"
     rf"|( {{0,8}})- +(?:({_PLAIN})|{_QUOTED}) *)?"
 )
 _WHOLE_KEY: Final = re.compile(_KEY)
 _MOST_MARGIN: Final = 8
 # the same for columns, whose engine looks neither ahead nor behind, and of letters only those that both engines know
-_PLAIN_START: Final = rf"^[^{_BAD}{_FIRST}][^{_BAD}]*$"
+_PLAIN_START: Final = rf"^[^{BAD}{_FIRST}][^{BAD}]*$"
 _PLAIN_END: Final = " #|: |:$"
-_IN_QUOTES: Final = rf"^(?:\"[^{_BAD}\"\\]*\"|'[^{_BAD}']*')$"
+_IN_QUOTES: Final = rf"^(?:\"[^{BAD}\"\\]*\"|'[^{BAD}']*')$"
 _WORD: Final = r"[\p{L}0-9_./-]"
 _WORDS: Final = rf"[\p{{L}}0-9]{_WORD}*(?: {_WORD}+)*"
 _FLOW: Final = rf"^\[(?:{_WORDS}(?:, ?{_WORDS})*)?\]$"
@@ -52,6 +55,7 @@ class LineKind(IntEnum):
     LIST = 3  # a key with a list
     OPEN = 4  # a key without a value, so that items may follow; null where none do
     ITEM = 5
+    FOLDED = 6  # a key whose value is the text on the lines below
 
 
 @dataclass(slots=True)
@@ -88,18 +92,18 @@ class LineReader:
         self.keys: dict[str, int] = {}
         self.values = values
         self.empty = values.code_of(EMPTY_LIST, "")
-        self._numbers: dict[str, int] = {}
         self._known: dict[str, int] = {}  # the number of what may be a key, -1 where it is none
 
-    def numbers_of(self, texts: Sequence[str]) -> IntArray:
-        """The number in ``table`` of each line."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._numbers]
-        if len(new) >= _MANY:
-            new = self._read_many(new)
+    def numbers_of(self, texts: pl.Series) -> IntArray:
+        """The number in ``table`` of each line; those of equal lines are equal."""
+        place, distinct = _distinct(texts)
+        numbers = np.full(len(distinct), -1, dtype=np.int64)
+        if len(distinct) >= _MANY:
+            self._read_many(distinct, numbers)
+        left = np.flatnonzero(numbers < 0)
         # row loop: the lines that columns leave
-        for text in new:
-            self._numbers[text] = self._read(text)
-        return np.array(list(map(self._numbers.__getitem__, texts)), dtype=np.int64)
+        numbers[left] = [self._read(text) for text in distinct.gather(left).to_list()]
+        return numbers[place]
 
     def key_number(self, key: str) -> int:
         """The number of ``key``, a new one where it was not met before."""
@@ -117,13 +121,15 @@ class LineReader:
         found = _LINE.fullmatch(text)
         if found is None:
             return self.table.add(LineKind.OTHER, -1, ())
-        key, plain, double, single, flow, margin, item, item_double, item_single = found.groups()
+        key, plain, double, single, flow, folded, margin, item, item_double, item_single = found.groups()
         if key is None:
             if margin is None:
                 return self.table.add(LineKind.BLANK, -1, ())
             code = self._scalar(item, item_double, item_single)
             return self.table.add(LineKind.OTHER if code < 0 else LineKind.ITEM, len(margin), (code,))
         number = self.key_number(key)
+        if folded is not None:
+            return self.table.add(LineKind.FOLDED, number, ())
         if flow is not None:
             texts = flow[1:-1].replace(", ", ",").split(",") if len(flow) > 2 else []
             codes = [code for code in map(self.values.plain_code, texts) if code >= 0]
@@ -140,10 +146,11 @@ class LineReader:
         text = double if double is not None else single
         return -1 if text is None else self.values.code_of(TEXT, text)
 
-    def _read_many(self, texts: list[str]) -> list[str]:
-        """Takes lines apart; those that are left."""
+    def _read_many(self, texts: pl.Series, numbers: IntArray) -> None:
+        """Takes lines apart; sets the ``numbers`` of all but those that are left."""
         parts = _parts_of(texts)
-        keys = np.array(list(map(self._known_key, parts["before"])), dtype=np.int64)
+        place, before = _distinct(parts["before"])
+        keys = np.array([self._known_key(text) for text in before.to_list()], dtype=np.int64)[place]
         form = parts["form"].to_numpy()
         is_item = parts["is_item"].to_numpy()
         form = np.where(is_item | (keys >= 0), form, _Form.OTHER)
@@ -153,18 +160,17 @@ class LineReader:
         codes[plain] = self.values.plain_codes(value.gather(plain).to_list())
         codes[quoted] = self.values.text_codes(value.gather(quoted).to_list())
         kind = np.select(
-            [form == _Form.OTHER, is_item, form == _Form.NONE, form == _Form.FLOW, codes >= 0],
-            [LineKind.OTHER, LineKind.ITEM, LineKind.OPEN, LineKind.LIST, LineKind.SCALAR],
+            [form == _Form.OTHER, is_item, form == _Form.NONE, form == _Form.FLOW, form == _Form.FOLDED, codes >= 0],
+            [LineKind.OTHER, LineKind.ITEM, LineKind.OPEN, LineKind.LIST, LineKind.FOLDED, LineKind.SCALAR],
             LineKind.LIST,
         )
         kind[is_item & (codes < 0)] = LineKind.OTHER
         detail = np.where(is_item, parts["margin"].to_numpy(), keys)
         single = np.flatnonzero((kind != LineKind.OTHER) & (form != _Form.FLOW))
-        self._add(texts, single, kind, detail, codes[single], (codes[single] >= 0).astype(np.int64))
+        numbers[single] = self._add(kind[single], detail[single], codes[single], (codes[single] >= 0).astype(np.int64))
         flow = np.flatnonzero((kind != LineKind.OTHER) & (form == _Form.FLOW))
         if len(flow):
-            self._add(texts, flow, kind, detail, *self._items(value.gather(flow)))
-        return [texts[at] for at in np.flatnonzero(kind == LineKind.OTHER).tolist()]
+            numbers[flow] = self._add(kind[flow], detail[flow], *self._items(value.gather(flow)))
 
     def _items(self, lists: pl.Series) -> tuple[IntArray, IntArray]:
         """The codes of the items of ``[a, b]``, one list after the other, and how many each has."""
@@ -178,18 +184,15 @@ class LineReader:
         codes = np.insert(codes, before[counts == 0], self.empty)
         return codes, np.maximum(counts, 1)
 
-    def _add(
-        self, texts: list[str], at: IntArray, kind: IntArray, detail: IntArray, codes: IntArray, counts: IntArray
-    ) -> None:
-        """Adds the lines ``at``; ``codes`` holds -1 where a line has no value."""
+    def _add(self, kind: IntArray, detail: IntArray, codes: IntArray, counts: IntArray) -> IntArray:
+        """Adds lines; their numbers. ``codes`` holds -1 where a line has no value."""
         table, first = self.table, len(self.table.kinds)
-        rows: list[int] = at.tolist()
-        self._numbers.update(zip([texts[row] for row in rows], range(first, first + len(rows)), strict=True))
-        table.kinds += kind[at].tolist()
-        table.details += detail[at].tolist()
+        table.kinds += kind.tolist()
+        table.details += detail.tolist()
         table.firsts += (len(table.codes) + np.cumsum(counts) - counts).tolist()
         table.counts += counts.tolist()
         table.codes += codes[codes >= 0].tolist()
+        return np.arange(first, first + len(kind))
 
 
 class _Form(IntEnum):
@@ -199,14 +202,26 @@ class _Form(IntEnum):
     PLAIN = 1
     QUOTED = 2
     FLOW = 3
-    OTHER = 4
+    FOLDED = 4
+    OTHER = 5
 
 
-def _parts_of(texts: list[str]) -> pl.DataFrame:
+def _distinct(texts: pl.Series) -> tuple[IntArray, pl.Series]:
+    """For each text its place among the distinct ones, and those, in the order in which they are first met."""
+    if len(texts) < _MANY:
+        number: dict[str, int] = {}
+        places = [number.setdefault(text, len(number)) for text in texts.to_list()]
+        return np.array(places, dtype=np.int64), pl.Series(list(number), dtype=pl.String)
+    place = texts.cast(pl.Categorical(pl.Categories.random())).to_physical().to_numpy().astype(np.int64)
+    highest = np.maximum.accumulate(place) if len(place) else place
+    return place, texts.gather(np.flatnonzero(np.diff(highest, prepend=-1) > 0))
+
+
+def _parts_of(texts: pl.Series) -> pl.DataFrame:
     """Of each line: is_item, margin (of an item), before (what may be a key), value without blank space and quotes
     around it, form of that."""
     line, is_item, rest, value = pl.col("line"), pl.col("is_item"), pl.col("rest"), pl.col("value")
-    frame = pl.DataFrame({"line": pl.Series(texts, dtype=pl.String)})
+    frame = pl.DataFrame([texts.alias("line")])
     frame = frame.with_columns(bare=line.str.strip_chars_start(" "), cut=line.str.splitn(":", 2))
     frame = frame.select(
         before=pl.col("cut").struct.field("field_0"),
@@ -231,6 +246,8 @@ def _parts_of(texts: list[str]) -> pl.DataFrame:
         .then(pl.lit(int(_Form.QUOTED)))
         .when(value.str.contains(_FLOW) & ~is_item)
         .then(pl.lit(int(_Form.FLOW)))
+        .when((value == FOLDING) & ~is_item)
+        .then(pl.lit(int(_Form.FOLDED)))
         .otherwise(pl.lit(int(_Form.OTHER)))
     )
     frame = frame.with_columns(form=form)

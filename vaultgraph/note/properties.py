@@ -45,8 +45,7 @@ def stated_by(source: str) -> Stated:
 
     Raises: FrontmatterError for YAML that cannot be used (syntax, a key given twice, too large or too deep).
     """
-    collector = Collector()
-    collector.add(0, source)
+    collector = Collector(np.zeros(1, dtype=np.int64), pl.Series([source], dtype=pl.String))
     stated = collector.statements()
     if collector.refused:
         raise collector.refused[0][1]
@@ -92,31 +91,27 @@ class _Cells:
 
 
 class Collector:
-    """Takes the frontmatter of notes, in their order, and then tells what all of them state."""
+    """Tells what the frontmatter of ``notes``, ascending, states; ``sources`` are their YAML texts, line ends LF."""
 
-    def __init__(self) -> None:
+    def __init__(self, notes: IntArray, sources: pl.Series) -> None:
         self._values = Values()
         self._flat = LineReader(self._values)
         self._empty = self._flat.empty
-        self._notes: list[int] = []
-        self._sources: list[str] = []
+        self._notes = notes
+        self._sources = sources
         self._trees: list[tuple[int, Tree]] = []
         self.refused: list[tuple[int, FrontmatterError]] = []
-
-    def add(self, note: int, source: str) -> None:
-        """Add the YAML text of a frontmatter; its line ends are LF."""
-        self._notes.append(note)
-        self._sources.append(source)
 
     def statements(self) -> Statements:
         """All that they state. Nothing of a note whose YAML cannot be used, which then is among ``refused``."""
         rows = read_flat(self._flat, self._sources)
+        left = np.flatnonzero(~rows.is_flat)
         # row loop: notes that need the YAML parser
-        for number in np.flatnonzero(~rows.is_flat).tolist():
+        for note, source in zip(self._notes[left].tolist(), self._sources.gather(left).to_list(), strict=True):
             try:
-                self._trees.append((self._notes[number], read_tree(self._sources[number], MOST_NODES)))
+                self._trees.append((note, read_tree(source, MOST_NODES)))
             except FrontmatterError as error:
-                self.refused.append((self._notes[number], error))
+                self.refused.append((note, error))
         cells = self._expanded(rows)
         if self._trees:
             cells = self._with_trees(cells)
@@ -139,7 +134,7 @@ class Collector:
         code = np.array(table.codes, dtype=np.int64)[first[row] + offset]
         ordinal = rows.ordinal[row]
         return _Cells(
-            note=np.array(self._notes, dtype=np.int64)[rows.source[row]],
+            note=self._notes[rows.source[row]],
             key=rows.key[row],
             ordinal=np.where((ordinal < 0) | (code == self._empty), -1, ordinal + offset),
             code=code,

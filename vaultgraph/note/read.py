@@ -5,7 +5,7 @@ bodies are scanned together as columns (`segments`, `tokens`, `links`). Pure: no
 resolved against other notes, and a faulty file is a problem row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vaultgraph.note.canvas import CanvasError, read_canvas
 from vaultgraph.note.field_rows import with_field_keys, with_fields
-from vaultgraph.note.frontmatter import front_of
+from vaultgraph.note.fronts import BOM, Fronts, fronts_of
 from vaultgraph.note.inline import TokenKind
 from vaultgraph.note.lines import BoolArray, IntArray
 from vaultgraph.note.links import link_rows, tag_rows
@@ -27,8 +27,7 @@ from vaultgraph.note.segments import find_segments
 from vaultgraph.note.tokens import find_tokens
 from vaultgraph.profile.settings import Reading
 
-_BOM: Final = b"\xef\xbb\xbf"
-_CANVAS: Final = ".canvas"
+_CANVAS: Final = r"\.[cC][aA][nN][vV][aA][sS]\z"
 
 
 def read_notes(paths: Sequence[str], contents: Sequence[bytes], reading: Reading | None = None) -> RecordTable:
@@ -40,35 +39,32 @@ def read_notes(paths: Sequence[str], contents: Sequence[bytes], reading: Reading
     by path, and within a note by line and position.
     """
     order = sorted(range(len(paths)), key=paths.__getitem__)
-    sorted_contents = [contents[position] for position in order]
-    batch = _Batch(
-        [paths[position] for position in order], sorted_contents, pl.Series("body", sorted_contents, dtype=pl.Binary)
-    )
-    faulty = _not_text(batch.contents)
-    # row loop: the files of the batch
-    for note, (path, data) in enumerate(zip(batch.paths, sorted_contents, strict=True)):
-        batch.hashes.append(content_hash(data))
-        if note in faulty:
-            batch.add_problem(note, None, "not-utf8", "the file is not UTF-8; its content is not read")
-        elif path[-7:].lower() == _CANVAS:
-            _add_canvas(batch, note, data)
-        else:
-            _add_note(batch, note, data)
-    return _assembled(batch, reading if reading is not None and reads_parts(reading) else None)
+    data = [contents[position] for position in order]
+    names = pl.Series("path", [paths[position] for position in order], dtype=pl.String)
+    is_canvas = names.str.contains(_CANVAS).to_numpy()
+    batch = _Batch(names, is_canvas, data, pl.Series("body", data, dtype=pl.Binary))
+    is_body = np.ones(len(data), dtype=np.bool_)
+    for note in _not_text(batch.contents):
+        is_body[note] = False
+        batch.add_problem(note, None, "not-utf8", "the file is not UTF-8; its content is not read")
+    # row loop: canvases
+    for note in np.flatnonzero(batch.is_canvas & is_body).tolist():
+        _add_canvas(batch, note, data[note])
+    owners = np.flatnonzero(is_body & ~batch.is_canvas)
+    if len(owners) < len(data):
+        batch.contents = batch.contents.gather(owners)
+    fronts = fronts_of(batch.contents)
+    return _assembled(batch, owners, fronts, reading if reading is not None and reads_parts(reading) else None)
 
 
 @dataclass(slots=True)
 class _Batch:
-    """What the loop over files gathers, as columns or rows; files without a body have no row in ``owners``."""
+    """The files of a batch, and what they state that is no column."""
 
-    paths: list[str]
+    paths: pl.Series
+    is_canvas: BoolArray
     data: list[bytes]
-    contents: pl.Series  # the same, Binary
-    hashes: list[bytes] = field(default_factory=list[bytes])
-    owners: list[int] = field(default_factory=list[int])  # the note of each body
-    starts: list[int] = field(default_factory=list[int])  # the byte at which it starts
-    body_lines: list[int] = field(default_factory=list[int])  # and the line
-    collector: Collector = field(default_factory=Collector)
+    contents: pl.Series  # the same, Binary; in the end of those with a body
     cards: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])  # note, line, text
     card_links: list[tuple[int, int, int, str, str | None]] = field(
         default_factory=list[tuple[int, int, int, str, str | None]]
@@ -98,33 +94,15 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-def _add_note(batch: _Batch, note: int, data: bytes) -> None:
-    start = len(_BOM) if data.startswith(_BOM) else 0
-    source, size, lines = front_of(data[start:] if start else data)
-    if source:
-        batch.collector.add(note, source)
-    batch.owners.append(note)
-    batch.starts.append(start + size)
-    batch.body_lines.append(1 + lines)
-
-
 def _add_canvas(batch: _Batch, note: int, data: bytes) -> None:
     try:
-        canvas = read_canvas(data.removeprefix(_BOM).decode())
+        canvas = read_canvas(data.removeprefix(BOM).decode())
     except CanvasError as error:
         batch.add_problem(note, error.line, "bad-canvas", f"the file is not a JSON Canvas: {error}")
         return
     batch.card_links += [(note, line, LinkSyntax.CANVAS, path, anchor) for path, anchor, line in canvas.files]
     batch.card_links += [(note, line, LinkSyntax.URL, address, None) for address, line in canvas.addresses]
     batch.cards += [(note, line, card) for card, line in canvas.texts]
-
-
-def _bodies(batch: _Batch) -> pl.Series:
-    """The body of each of ``batch.owners``, verbatim."""
-    contents = batch.contents
-    if len(batch.owners) < len(contents):
-        contents = contents.gather(batch.owners)
-    return pl.DataFrame([contents, pl.Series("start", batch.starts, dtype=pl.Int64)]).select_seq(_BODY)["body"]
 
 
 def _scanned(batch: _Batch, bodies: pl.Series) -> pl.Series:
@@ -136,14 +114,15 @@ def _scanned(batch: _Batch, bodies: pl.Series) -> pl.Series:
     return pl.concat([bodies, pl.Series("body", [text for *_, text in batch.cards], dtype=pl.String)])
 
 
-def _assembled(batch: _Batch, reading: Reading | None) -> RecordTable:
-    bodies = _bodies(batch)
+def _assembled(batch: _Batch, notes: IntArray, fronts: Fronts, reading: Reading | None) -> RecordTable:
+    """The records of a batch, of whose files the rows ``notes`` have a body."""
+    bodies = pl.DataFrame([batch.contents, pl.Series("start", fronts.starts)]).select_seq(_BODY)["body"]
     scanned = _scanned(batch, bodies)
     lines, segments = find_segments(scanned)
-    owners = np.array([*batch.owners, *(note for note, *_ in batch.cards)], dtype=np.uint32)
-    is_canvas = np.arange(len(owners)) >= len(batch.owners)
+    owners = np.append(notes, [note for note, *_ in batch.cards]).astype(np.uint32)
+    is_canvas = np.arange(len(owners)) >= len(notes)
     # a card is one string in its file: its lines are not lines of the file
-    offsets = np.array([*batch.body_lines, *(line for _, line, _ in batch.cards)], dtype=np.int64)
+    offsets = np.append(1 + fronts.lines, [line for _, line, _ in batch.cards]).astype(np.int64)
     starts = np.where(is_canvas, 0, lines.first[:-1] - offsets)
 
     def placed(frame: pl.DataFrame, rows: IntArray) -> pl.DataFrame:
@@ -161,11 +140,18 @@ def _assembled(batch: _Batch, reading: Reading | None) -> RecordTable:
     if batch.cards:
         in_note = ~pl.col("body").is_in(np.flatnonzero(is_canvas))
         headings, blocks = headings.filter(in_note), blocks.filter(in_note)
-    stated = batch.collector.statements()
-    for note, error in batch.collector.refused:
+    has_front = fronts.sources != ""
+    collector = Collector(notes[has_front.to_numpy()], fronts.sources.filter(has_front))
+    stated = collector.statements()
+    for note, error in collector.refused:
         message = f"the frontmatter is not read: {error.reason}"
         batch.add_problem(note, error.line, "bad-frontmatter", message, error.severity)
-    beside = _beside(batch, scanned, headings, stated.skipped, reading) if reading is not None else None
+    beside = None
+    if reading is not None:
+        rows = zip(notes.tolist(), (1 + fronts.lines).tolist(), scanned, strict=False)  # cards follow the bodies
+        left_out = set(stated.skipped)
+        beside = read_parts([Body(*row) for row in rows if row[0] not in left_out], headings, reading)
+        batch.problems += beside.problems
     if beside is not None and beside.fields:
         tokens = with_field_keys(tokens, beside.fields)
     links = link_rows(pl.concat([_frontmatter_tokens(stated), tokens], how="diagonal") if stated.links else tokens)
@@ -174,7 +160,7 @@ def _assembled(batch: _Batch, reading: Reading | None) -> RecordTable:
         links = _with_beside(links, beside)
     tags = _told(stated.tags, is_inline=False).vstack(_told(tag_rows(tokens), is_inline=True))
     return RecordTable(
-        notes=_notes(batch, stated, headings, bodies),
+        notes=_notes(batch, stated, headings, notes, 1 + fronts.lines, bodies),
         properties=with_fields(stated.properties, beside.fields) if beside is not None else stated.properties,
         links=_in_order(_shaped(links, "links")),
         tags=_in_order(tags),
@@ -184,18 +170,6 @@ def _assembled(batch: _Batch, reading: Reading | None) -> RecordTable:
         cells=beside.cells if beside is not None else _EMPTY["cells"].clone(),
         problems=_problems(batch, stated),
     )
-
-
-def _beside(
-    batch: _Batch, scanned: pl.Series, headings: pl.DataFrame, skipped: Sequence[int], reading: Reading
-) -> Parts:
-    """The parts of the bodies of notes that are in the graph; their problems go to the batch."""
-    rows = zip(batch.owners, batch.body_lines, scanned, strict=False)  # cards follow the bodies
-    left_out = set(skipped)
-    bodies = [Body(note, line, text) for note, line, text in rows if note not in left_out]
-    found = read_parts(bodies, headings, reading)
-    batch.problems += found.problems
-    return found
 
 
 def _with_beside(links: pl.DataFrame, beside: Parts) -> pl.DataFrame:
@@ -208,6 +182,8 @@ def _with_beside(links: pl.DataFrame, beside: Parts) -> pl.DataFrame:
 _NOTHING: Final = pl.lit(None, dtype=pl.String)
 _NO_TEXT: Final = pl.Series([None], dtype=pl.String)
 _EMPTY: Final = {name: schema.to_frame() for name, schema in SCHEMAS.items()}
+_TITLE: Final = pl.col("title")
+_STEM: Final = _TITLE.str.extract(r"([^/]+)\.[^./]*\z")  # of a path
 _BODY: Final = pl.col("body").bin.slice(pl.col("start")).cast(pl.String)
 
 
@@ -288,34 +264,45 @@ def _problems(batch: _Batch, stated: Statements) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMAS["problems"], orient="row")
 
 
-def _notes(batch: _Batch, stated: Statements, headings: pl.DataFrame, bodies: pl.Series) -> pl.DataFrame:
+def _notes(
+    batch: _Batch, stated: Statements, headings: pl.DataFrame, owners: IntArray, body_lines: IntArray, bodies: pl.Series
+) -> pl.DataFrame:
+    """The table NOTES; ``body_lines`` and ``bodies`` are of the notes ``owners``."""
+    count = len(batch.paths)
+    is_skipped = np.zeros(count, dtype=np.bool_)
+    is_skipped[stated.skipped] = True
+    lines = np.ones(count, dtype=np.int32)
+    lines[owners] = body_lines
+    if len(owners) < count:
+        rows = np.full(count, len(owners), dtype=np.int64)
+        rows[owners] = np.arange(len(owners))
+        bodies = bodies.extend_constant(None, 1).gather(rows)
+    columns: dict[str, Sequence[bytes] | BoolArray | NDArray[np.int32] | pl.Series] = {
+        "path": batch.paths,
+        "hash": [content_hash(data) for data in batch.data],
+        "size_bytes": pl.Series([len(data) for data in batch.data]),
+        "is_canvas": batch.is_canvas,
+        "is_skipped": is_skipped,
+        "title": _titles(batch.paths, stated.titles, headings),
+        "body": bodies,
+        "body_line": lines,
+    }
+    return pl.DataFrame([pl.Series(name, columns[name], dtype=kind) for name, kind in SCHEMAS["notes"].items()])
+
+
+def _titles(paths: pl.Series, stated: Mapping[int, str], headings: pl.DataFrame) -> pl.Series:
+    """What each note states, or its first heading, or its stem."""
     is_title = headings["text"] != ""
     note, texts = headings["note"].filter(is_title).to_numpy(), headings["text"].filter(is_title)
     is_first = np.ones(len(note), dtype=np.bool_)
     is_first[1:] = note[1:] != note[:-1]
-    first: list[str] = texts.filter(pl.Series(is_first)).to_list()
-    found: dict[int, str] = dict(zip(note[is_first].tolist(), first, strict=True))
-    found |= stated.titles
-    titles = [
-        found.get(note) or path.rpartition("/")[2].rpartition(".")[0] or path for note, path in enumerate(batch.paths)
-    ]
-    count = len(batch.paths)
-    is_skipped = np.zeros(count, dtype=np.bool_)
-    is_skipped[stated.skipped] = True
-    body_lines = np.ones(count, dtype=np.int32)
-    body_lines[batch.owners] = batch.body_lines
-    if len(bodies) < count:
-        rows = np.full(count, len(bodies), dtype=np.int64)
-        rows[batch.owners] = np.arange(len(bodies))
-        bodies = bodies.extend_constant(None, 1).gather(rows)
-    columns: dict[str, Sequence[object] | BoolArray | NDArray[np.int32] | pl.Series] = {
-        "path": batch.paths,
-        "hash": batch.hashes,
-        "size_bytes": [len(data) for data in batch.data],
-        "is_canvas": [path[-7:].lower() == _CANVAS for path in batch.paths],
-        "is_skipped": is_skipped,
-        "title": titles,
-        "body": bodies,
-        "body_line": body_lines,
-    }
-    return pl.DataFrame([pl.Series(name, columns[name], dtype=kind) for name, kind in SCHEMAS["notes"].items()])
+    texts = pl.concat([paths, texts.filter(pl.Series(is_first)), pl.Series(list(stated.values()), dtype=pl.String)])
+    place = np.arange(len(paths))
+    place[note[is_first]] = len(paths) + np.arange(np.count_nonzero(is_first))
+    place[list(stated)] = len(texts) - len(stated) + np.arange(len(stated))
+    is_lacking = place < len(paths)
+    titles = texts.gather(place)
+    if is_lacking.any():
+        stems = pl.when(pl.Series(is_lacking)).then(pl.coalesce(_STEM, _TITLE)).otherwise(_TITLE)
+        titles = titles.to_frame("title").select_seq(stems)["title"]
+    return titles

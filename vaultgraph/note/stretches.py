@@ -194,6 +194,7 @@ def _columns(lines: Lines, rows: IntArray) -> IntArray:
     margin = texts.str.len_bytes().to_numpy() - texts.str.strip_chars_start(" \t").str.len_bytes().to_numpy()
     column = margin.astype(np.int64)
     # row loop: lines with a tab in the margin, among those in question
-    for at in np.flatnonzero(texts.str.contains(r"^ *\t").to_numpy()).tolist():
-        column[at] = len(texts[at][: margin[at]].expandtabs(4))
+    tabbed = np.flatnonzero(texts.str.contains(r"^ *\t").to_numpy())
+    for at, text in zip(tabbed.tolist(), texts.gather(tabbed).to_list(), strict=True):
+        column[at] = len(text[: margin[at]].expandtabs(4))
     return column

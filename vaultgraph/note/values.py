@@ -15,6 +15,7 @@ import polars as pl
 from vaultgraph.note.frontmatter import (
     DATE,
     DATETIME_PARTS,
+    INTEGER,
     ISO_DATE,
     MAY_BE_TYPED,
     NULL,
@@ -74,11 +75,12 @@ class Values:
         """The codes of unquoted values, -1 for null."""
         new = [text for text in dict.fromkeys(texts) if text not in self._plain]
         self._plain.update(self._added(TEXT, [text for text in new if text[0] not in MAY_BE_TYPED]))
+        self._plain.update(self._added(INTEGER, [text for text in new if text.isdecimal() and text.isascii()]))
         dates = [text for text in new if len(text) == 10 and text[4] == "-" == text[7]]
         if dates:
             self._add_dates(dates)
         # row loop: distinct values of other kinds
-        for text in new:
+        for text in [text for text in new if text not in self._plain]:
             self.plain_code(text)
         return list(map(self._plain.__getitem__, texts))
 
