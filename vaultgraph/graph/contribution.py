@@ -18,7 +18,7 @@ from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.ground import Ground
 from vaultgraph.graph.links import Destination, LinkRows, link_rows
 from vaultgraph.graph.shared import written_mentions
-from vaultgraph.note.records import RecordTable
+from vaultgraph.note.records import RecordTable, rows_of_notes
 from vaultgraph.profile.settings import Profile
 
 _TABLES: Final = ("properties", "links", "tags")
@@ -49,7 +49,7 @@ def contributions(
     """What the notes at the rows ``notes``, ascending, gave and give; both records have the same notes and names."""
     sides = (before, after)
     tables = [
-        {name: with_file(rows_of_notes(getattr(side, name), notes), ground.catalogue) for name in _TABLES}
+        {name: with_file(rows_of_notes(getattr(side, name), notes.tolist()), ground.catalogue) for name in _TABLES}
         for side in sides
     ]
     # One look-up for both sides: it costs the same for a few rows more.
@@ -65,7 +65,7 @@ def contributions(
         lacking = _lacking(rows, records, ground)
         found = [
             wording.lacking_anchors(lacking, paths),
-            wording.stated_problems(rows_of_notes(records.problems, notes), records.listing["path"]),
+            wording.stated_problems(rows_of_notes(records.problems, notes.tolist()), records.listing["path"]),
         ]
         if not is_lost_same:
             found += wording.unresolved(rows, paths)
@@ -75,15 +75,6 @@ def contributions(
         mentions = written_mentions(table["tags"], table["properties"], profile)
         given.append(Contribution(rows, mentions, wording.collected(found), counts))
     return given[0], given[1]
-
-
-def rows_of_notes(frame: pl.DataFrame, notes: Ids) -> pl.DataFrame:
-    """The rows of some notes, ascending, in a table sorted by ``note``."""
-    column = frame["note"].to_numpy()
-    firsts, stops = np.searchsorted(column, notes).tolist(), np.searchsorted(column, notes, side="right").tolist()
-    # row loop: the notes that are asked for, which are few
-    parts = [frame[first:stop] for first, stop in zip(firsts, stops, strict=True) if first < stop]
-    return pl.concat(parts) if parts else frame.clear()
 
 
 def notes_of_files(ground: Ground) -> Ids:
@@ -102,9 +93,11 @@ def _of_side(links: LinkRows, side: int) -> LinkRows:
 
 def _lacking(links: LinkRows, records: RecordTable, ground: Ground) -> pl.DataFrame:
     asked = links.towards(Destination.NOTE).filter(pl.col("anchor").is_not_null())
-    reached = notes_of_files(ground)[asked["target"].unique().to_numpy()] if asked.height else np.zeros(0, np.int64)
+    if not asked.height:
+        return asked
+    reached = notes_of_files(ground)[asked["target"].unique().to_numpy()]
     headings, blocks = (
-        with_file(rows_of_notes(frame, np.sort(reached)), ground.catalogue)
+        with_file(rows_of_notes(frame, np.sort(reached).tolist()), ground.catalogue)
         for frame in (records.headings, records.blocks)
     )
     return missing_anchors(asked, headings, blocks)

@@ -18,7 +18,7 @@ import polars as pl
 from vaultgraph.graph.build import shared_relationships
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.columns import Ids
-from vaultgraph.graph.contribution import Contribution, contributions, notes_of_files, rows_of_notes
+from vaultgraph.graph.contribution import Contribution, contributions, notes_of_files
 from vaultgraph.graph.folders import CONTAINS
 from vaultgraph.graph.graph import Graph, RelationshipTable
 from vaultgraph.graph.ground import Ground
@@ -29,13 +29,15 @@ from vaultgraph.graph.patch_tables import NOTHING, Exchange, exchanged
 from vaultgraph.graph.problems import PROBLEMS, collected
 from vaultgraph.graph.shared import CHILD_OF, Shared, distinct_mentions, shared_of, uses_of
 from vaultgraph.graph.unmet import unmet
-from vaultgraph.note.records import LinkSyntax, RecordTable
+from vaultgraph.note.records import LinkSyntax, RecordTable, rows_of_notes
 from vaultgraph.profile.settings import Profile
 
 MOST_NOTES: Final = 32  # changed at once; beyond it building anew is as quick
 MOST_ASKED: Final = 256  # notes whose anchors lead to them
 _SAME: Final = ("path", "is_canvas", "is_skipped", "title")
 _BEARING: Final = ("id", "aliases", "type")  # properties that decide what other notes' links and labels are
+Stated = Mapping[str, tuple[pl.DataFrame, pl.DataFrame]]  # of the changed notes by table, before and after
+
 _STATED: Final = ("properties", "links", "tags", "headings", "blocks", "problems")
 
 
@@ -56,12 +58,14 @@ def patched(old: Built, before: RecordTable, after: RecordTable, notes: Ids, pro
     nodes = ground.numbering.of_file.gather(files).to_numpy()
     columns = with_texts(old.graph, nodes, now["body"].to_list(), now["size_bytes"].to_list())
     texted = replace(old, graph=replace(old.graph, node_columns=columns), ground=_with_sizes(ground, files, now))
-    stated = [
-        (rows_of_notes(getattr(before, name), notes), rows_of_notes(getattr(after, name), notes)) for name in _STATED
-    ]
-    if all(rows.equals(others) for rows, others in stated):
+    rows = notes.tolist()
+    stated = {
+        name: (rows_of_notes(getattr(before, name), rows), rows_of_notes(getattr(after, name), rows))
+        for name in _STATED
+    }
+    if all(own.equals(others) for own, others in stated.values()):
         return _with_unmet(texted, old.graph, profile)
-    done = _exchanged(texted, before, after, notes, profile)
+    done = _exchanged(texted, before, after, notes, stated, profile)
     return done and _with_unmet(done, old.graph, profile)
 
 
@@ -73,15 +77,17 @@ def _with_sizes(ground: Ground, files: Ids, notes: pl.DataFrame) -> Ground:
     )
 
 
-def _exchanged(old: Built, before: RecordTable, after: RecordTable, notes: Ids, profile: Profile) -> Built | None:
+def _exchanged(
+    old: Built, before: RecordTable, after: RecordTable, notes: Ids, stated: Stated, profile: Profile
+) -> Built | None:
     """``old``, whose texts are those of after the edit, with all else the changed notes state exchanged too."""
     assert old.ground is not None
     known = old.ground.in_order()
-    properties = [rows_of_notes(records.properties, notes) for records in (before, after)]
+    properties = stated["properties"]
     bearing = [rows.filter(pl.col("key").is_in(list(_BEARING))).drop("line") for rows in properties]
     if profile.edge_defaults or not is_narrow(old.graph) or not bearing[0].equals(bearing[1]):
         return None
-    asking = _asking(old.graph, known, before, after, notes)
+    asking = _asking(old.graph, known, notes, stated)
     if len(asking) > MOST_ASKED:
         return None
     gave, gives = contributions(before, after, asking, known, profile)
@@ -107,18 +113,16 @@ def _is_ascending(moved: Ids | None) -> bool:
     return moved is None or bool((np.diff(moved[moved >= 0]) > 0).all())
 
 
-def _asking(graph: Graph, ground: Ground, before: RecordTable, after: RecordTable, notes: Ids) -> Ids:
+def _asking(graph: Graph, ground: Ground, notes: Ids, stated: Stated) -> Ids:
     """The changed notes, and those with a link to an anchor in one whose anchors changed; rows of the records."""
+    anchors = [tuple(rows.drop("line") for rows in stated[name]) for name in ("headings", "blocks")]
+    if all(own.equals(others) for own, others in anchors):
+        return notes
     # row loop: the changed notes
     changed = [
         note
         for note in notes.tolist()
-        if any(
-            not rows_of_notes(getattr(before, name), np.array([note]))
-            .drop("line")
-            .equals(rows_of_notes(getattr(after, name), np.array([note])).drop("line"))
-            for name in ("headings", "blocks")
-        )
+        if any(not rows_of_notes(own, [note]).equals(rows_of_notes(others, [note])) for own, others in anchors)
     ]
     nodes = ground.numbering.of_file.gather(ground.catalogue.row_of_note[changed]).to_numpy()
     found = [notes]
@@ -144,23 +148,30 @@ def _ground(
     lost, found = (given.links.elsewhere.drop("order", "line") for given in (gave, gives))
     is_elsewhere_same = lost.equals(found)
     elsewhere = known.elsewhere if is_elsewhere_same else _spliced(known, gives.links.elsewhere, files)
-    signed = [uses_of(given.written).with_columns(uses=pl.col("uses").cast(pl.Int64) * sign) for given, sign in
-              ((gave, -1), (gives, 1))]  # fmt: skip
-    change = pl.concat(signed).group_by("label", "key", "spelling").agg(pl.col("uses").sum())
-    change = change.filter(pl.col("uses") != 0)
     used = known.shared.used
-    if change.height:
+    change = None if gave.written.equals(gives.written) else _change(gave, gives)
+    if change is not None and change.height:
         every = pl.concat([used.with_columns(pl.col("uses").cast(pl.Int64)), change])
         every = every.group_by("label", "key", "spelling").agg(pl.col("uses").sum()).filter(pl.col("uses") > 0)
         used = every.with_columns(pl.col("uses").cast(used["uses"].dtype))
-    shared = shared_of(used, known.shared.mentions, profile) if change.height else known.shared
+    shared = known.shared if used is known.shared.used else shared_of(used, known.shared.mentions, profile)
     numbering = known.numbering
-    if not is_elsewhere_same or change.height:
+    if not is_elsewhere_same or shared is not known.shared:
         links = LinkRows(elsewhere, elsewhere)
         numbering = number_nodes(known.catalogue, known.labels, links, shared, known.folders, profile)
     ground = replace(known, elsewhere=elsewhere, shared=shared, numbering=numbering)
     pictures = (rows.filter("is_image") for rows in (lost, found))
     return ground, not (is_elsewhere_same or next(pictures).equals(next(pictures)))
+
+
+def _change(gave: Contribution, gives: Contribution) -> pl.DataFrame:
+    """By how much each spelling is written more, as `Shared.used` but signed; without those written as often."""
+    signed = [
+        uses_of(given.written).with_columns(uses=pl.col("uses").cast(pl.Int64) * sign)
+        for given, sign in ((gave, -1), (gives, 1))
+    ]
+    change = pl.concat(signed).group_by("label", "key", "spelling").agg(pl.col("uses").sum())
+    return change.filter(pl.col("uses") != 0)
 
 
 def _spliced(known: Ground, fresh: pl.DataFrame, files: Ids) -> pl.DataFrame:
@@ -190,21 +201,31 @@ def _exchanges(
             return None
         links = LinkRows(links.rows.join(now, on="order", how="anti", maintain_order="left"), links.elsewhere)
     numbering = ground.numbering
-    shared = replace(ground.shared, mentions=distinct_mentions(gives.written))
-    mentioned, nested = shared_relationships(shared, numbering)
-    fresh = _by_type([*link_relationships(links, numbering.of_file, numbering.of_key, profile), mentioned])
+    families = link_relationships(links, numbering.of_file, numbering.of_key, profile)
     held = {CONTAINS, profile.folder_notes.edge}
-    if any(held & {*side.written["type"].unique().to_list()} for side in given):
+    mentioning, linking = (
+        {*given[0].written["type"], *gives.written["type"]},
+        {*links.rows["type"], *given[0].links.rows["type"]},
+    )
+    if held & mentioning:
         return None
+    nested = None
+    # Mentions that are as they were can stay where they are, if no link of such a note lies among them.
+    if mentioning & linking or not given[0].written.equals(gives.written):
+        shared = replace(ground.shared, mentions=distinct_mentions(gives.written))
+        mentioned, nested = shared_relationships(shared, numbering)
+        families.append(mentioned)
+        mentioning = set[str]()
+    fresh = _by_type(families)
     nodes = np.sort(known.numbering.of_file.gather(files).to_numpy())
     exchanges: dict[str, Exchange] = {}
-    for name in {*tables, *fresh}:  # row loop: one step a relationship type
+    for name in {*tables, *fresh} - mentioning:  # row loop: one step a relationship type
         rows = _rows_from(tables[name], nodes) if name in tables else NOTHING.gone
         if name in held and len(rows):
             rows = rows[_is_of_link(tables[name], rows, keeps_parents=is_turned)]
         if len(rows) or name in fresh:
             exchanges[name] = Exchange(rows, fresh.get(name, NOTHING.fresh))
-    if _pairs(known.shared) != _pairs(ground.shared):
+    if nested is not None and _pairs(known.shared) != _pairs(ground.shared):
         exchanges[CHILD_OF] = _with_nested(exchanges.get(CHILD_OF), tables.get(CHILD_OF), nested, known)
     return exchanges
 
@@ -224,14 +245,16 @@ def _by_type(families: list[pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """Rows of relationships by type, in the order of the families."""
     parts: dict[str, list[pl.DataFrame]] = {}
     for family in families:
-        for (name,), rows in family.group_by("type", maintain_order=True):  # row loop: one step a relationship type
-            parts.setdefault(str(name), []).append(rows)
-    return {name: pl.concat(found, how="diagonal") for name, found in parts.items()}
+        names = dict.fromkeys(family["type"].to_list())
+        for name in names:  # row loop: one step a relationship type
+            parts.setdefault(name, []).append(family if len(names) == 1 else family.filter(family["type"] == name))
+    return {name: pl.concat(found, how="diagonal") if len(found) > 1 else found[0] for name, found in parts.items()}
 
 
 def _rows_from(table: RelationshipTable, nodes: Ids) -> Ids:
     """The rows that start at one of ``nodes``, both ascending."""
-    firsts, stops = (np.searchsorted(table.sources, nodes, side=side) for side in ("left", "right"))
+    asked = nodes.astype(np.uint32)  # as the sources are, which would all be copied otherwise
+    firsts, stops = (np.searchsorted(table.sources, asked, side=side) for side in ("left", "right"))
     counts = stops - firsts
     return np.repeat(firsts - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
 

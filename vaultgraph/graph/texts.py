@@ -14,22 +14,39 @@ import polars as pl
 from vaultgraph.graph.columns import Ids
 
 NONE: Final = -1
+_FEW: Final = 64  # texts that are numbered one by one: a column of them takes longer
 _LAST: Final = np.iinfo(np.int64).max
 
 
 class Texts:
     """Distinct texts, numbered from 0 in the order in which they are first asked for."""
 
-    __slots__ = ("_count", "_held", "_kind", "_parts")
+    __slots__ = ("_count", "_few", "_held", "_kind", "_parts")
 
     def __init__(self) -> None:
-        self._kind = pl.Categorical(pl.Categories.random())
+        self._few: dict[str, int] | None = {}  # while few are asked for at a time: an edit asks a hundred times
+        self._kind: pl.Categorical | None = None
         self._held: pl.Series | None = None  # categories are forgotten with the last column that has them
         self._count = 0
         self._parts: list[tuple[pl.Series, Ids]] = []  # columns, and their rows with texts that are new
 
     def numbers(self, texts: pl.Series) -> Ids:
         """The number of each text, -1 for null; a text that was not asked for before gets the next one."""
+        few = self._few
+        if few is not None:
+            if len(texts) <= _FEW:
+                # row loop: a few texts
+                found = [NONE if text is None else few.setdefault(text, len(few)) for text in texts.to_list()]
+                self._count = len(few)
+                return np.array(found, dtype=np.int64)
+            known, self._few, self._count = pl.Series(list(few), dtype=pl.String), None, 0
+            if len(known):
+                self._many(known)
+        return self._many(texts)
+
+    def _many(self, texts: pl.Series) -> Ids:
+        if self._kind is None:
+            self._kind = pl.Categorical(pl.Categories.random())
         held = texts.cast(self._kind)
         numbers = numbers_of(held.to_physical())
         most = int(numbers.max()) + 1 if len(numbers) else 0
@@ -44,6 +61,8 @@ class Texts:
     @property
     def distinct(self) -> pl.Series:
         """Every text, by number."""
+        if self._few is not None:
+            return pl.Series(list(self._few), dtype=pl.String)
         parts = [texts[rows_of(rows)].alias("") for texts, rows in self._parts]
         return pl.concat(parts, rechunk=True) if parts else pl.Series([], dtype=pl.String)
 

@@ -191,7 +191,7 @@ class RecordTable:
     @property
     def listing(self) -> pl.DataFrame:
         """``notes`` without `body`: records from a cache file then need not read the bodies."""
-        return self.notes.drop("body")
+        return pl.DataFrame([column for column in self.notes.iter_columns() if column.name != "body"])
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The frames by name, in the order of ``SCHEMAS``."""
@@ -214,10 +214,21 @@ def without_paths(records: RecordTable, paths: Sequence[str]) -> RecordTable:
     return _gather_notes(records, keep.to_numpy())
 
 
-def rows_of_note(frame: pl.DataFrame, note: int) -> pl.DataFrame:
-    """The rows of one note in a table sorted by it, without the column ``note``."""
-    first, stop = np.searchsorted(frame["note"].to_numpy(), [note, note + 1]).tolist()
-    return frame[first:stop].drop("note")
+def rows_of_notes(frame: pl.DataFrame, notes: Sequence[int]) -> pl.DataFrame:
+    """The rows of a few notes, ascending, in a table sorted by ``note``."""
+    spans = [_span(frame, note) for note in notes]
+    parts = [frame[first:stop] for first, stop in spans if first < stop]
+    return (pl.concat(parts) if len(parts) > 1 else parts[0]) if parts else frame.clear()
+
+
+def _span(frame: pl.DataFrame, note: int) -> tuple[int, int]:
+    """The first row of a note in a table sorted by ``note``, and the one after its last."""
+    notes = frame["note"]
+    if notes.n_chunks() > 1:  # as one array it would be copied
+        first, stop = notes.search_sorted(pl.Series([note, note + 1], dtype=pl.UInt32)).to_list()
+    else:
+        first, stop = np.searchsorted(notes.to_numpy(), np.array([note, note + 1], dtype=np.uint32)).tolist()
+    return first, stop
 
 
 def merge_records(old: RecordTable, new: RecordTable) -> RecordTable:
@@ -249,22 +260,33 @@ def _spliced(old: RecordTable, new: RecordTable, rows: list[int]) -> RecordTable
     """``old`` with the notes at ``rows``, ascending, as ``new`` has them; what lies between is neither moved nor
     copied."""
     frames: dict[str, pl.DataFrame] = {}
+    at = pl.Series(rows, dtype=pl.UInt32)
     for name, frame in old.tables().items():
-        fresh = new.tables()[name]
-        notes = frame["note"].to_numpy() if name != "notes" else np.arange(frame.height)
-        parts: list[pl.DataFrame] = []
-        done = 0
-        # row loop: the notes that are replaced, a few
-        for at, row in enumerate(rows):
-            first, stop = np.searchsorted(notes, [row, row + 1]).tolist()
-            own = fresh[at : at + 1]
-            if name != "notes":
-                own = rows_of_note(fresh, at).select(pl.lit(row, dtype=pl.UInt32).alias("note"), pl.all())
-            parts += [frame[done:first], own.select(frame.columns)]
-            done = stop
-        parts = [part for part in (*parts, frame[done:]) if part.height]
-        frames[name] = pl.concat(parts, rechunk=frame.n_chunks() > _MOST_CHUNKS) if parts else frame.clear()
+        fresh = new.tables()[name].select(frame.columns)
+        if name == "notes":
+            spans = [(row, row + 1) for row in rows]
+            own = [fresh[number : number + 1] for number in range(len(rows))]
+        else:
+            spans = [_span(frame, row) for row in rows]
+            fresh = fresh.with_columns(at[fresh["note"]].alias("note"))
+            own = [rows_of_notes(fresh, [row]) for row in rows]
+        frames[name] = _exchanged(frame, spans, own)
     return RecordTable(**frames)
+
+
+def _exchanged(frame: pl.DataFrame, spans: list[tuple[int, int]], own: list[pl.DataFrame]) -> pl.DataFrame:
+    """``frame`` with other rows in place of those in ``spans``; itself where they are the same."""
+    parts: list[pl.DataFrame] = []
+    done = 0
+    # row loop: the notes that are replaced, a few
+    for (first, stop), rows in zip(spans, own, strict=True):
+        if stop - first != rows.height or not frame[first:stop].equals(rows):
+            parts += [frame[done:first], rows]
+            done = stop
+    if not parts:
+        return frame
+    parts = [part for part in (*parts, frame[done:]) if part.height]
+    return pl.concat(parts, rechunk=frame.n_chunks() > _MOST_CHUNKS) if parts else frame.clear()
 
 
 def concat_records(parts: Sequence[RecordTable]) -> RecordTable:
