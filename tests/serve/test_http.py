@@ -21,7 +21,8 @@ from mcp import Client
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.serve import asking
 from vaultgraph.serve.http_address import listen, parse_address, read_token
-from vaultgraph.serve.http_guard import Access, Limits
+from vaultgraph.serve.http_guard import Access
+from vaultgraph.serve.http_limits import Limits
 from vaultgraph.serve.http_server import HttpServer
 from vaultgraph.serve.session import Session
 from vaultgraph.vault.vault import open_vault

@@ -328,7 +328,7 @@ def test_an_edit_without_an_event_is_found_by_a_look_at_the_folder(
 
         monkeypatch.setattr(inotify_simple.INotify, "read", lambda *_, **__: [])
     else:
-        monkeypatch.setattr(watch, "RustNotify", Deaf)
+        monkeypatch.setattr("watchfiles._rust_notify.RustNotify", Deaf)
     (folder / "A.md").write_text("# one")
     with vaultgraph.open(folder, cache=None, watch="auto") as vault:
         assert titles(vault) == ["one"]
@@ -353,7 +353,7 @@ def test_where_no_watch_can_be_had_every_call_looks_itself_and_it_is_said(
 
         monkeypatch.setattr(inotify_simple.INotify, "add_watch", refused)
     else:
-        monkeypatch.setattr(watch, "RustNotify", refused)
+        monkeypatch.setattr("watchfiles._rust_notify.RustNotify", refused)
     (folder / "A.md").write_text("# one")
     with caplog.at_level(logging.WARNING), vaultgraph.open(folder, cache=None, watch="auto") as vault:
         for number in range(5):
@@ -379,7 +379,7 @@ def test_a_source_that_never_answers_is_not_believed(folder: Path, monkeypatch: 
             return "stop" if stop.wait(timeout_ms / 1000) else "timeout"
 
     without_bell(monkeypatch)
-    monkeypatch.setattr(watch, "RustNotify", Mute)
+    monkeypatch.setattr("watchfiles._rust_notify.RustNotify", Mute)
     monkeypatch.setattr(watch, "SETTLE_S", 0.01)
     (folder / "A.md").write_text("# one")
     with vaultgraph.open(folder, cache=None, watch="auto") as vault:

@@ -15,15 +15,17 @@ import threading
 import time
 from collections.abc import Mapping
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vaultgraph import __version__
 from vaultgraph.cli.boot import announcing
 from vaultgraph.cli.opening import HttpOptions, ServeOptions, open_session
 from vaultgraph.serve.http_address import check_reach, listen, parse_address, read_token
-from vaultgraph.serve.http_guard import Access
 from vaultgraph.serve.sdk_parts import parts_only
 from vaultgraph.serve.session import Session
+
+if TYPE_CHECKING:
+    from vaultgraph.serve.http_guard import Access
 
 SWITCH_S: Final = 0.0005  # how long a thread keeps the interpreter from others: short, so that heavy queries delay none
 ARENAS: Final = 2  # of the C library's allocator, which else keeps up to eight for each processor: 15 MB of holes
@@ -88,8 +90,10 @@ def share_arenas() -> None:
         mallopt(_M_ARENA_MAX, ARENAS)
 
 
-def _door(options: HttpOptions, environment: Mapping[str, str]) -> tuple[socket.socket, Access]:
+def _door(options: HttpOptions, environment: Mapping[str, str]) -> tuple[socket.socket, "Access"]:
     """The listening socket and who may come in."""
+    from vaultgraph.serve.http_guard import Access  # noqa: PLC0415 -- only over HTTP
+
     address = parse_address(options.address)
     token = read_token(options.token_file, environment)
     check_reach(address, token)
@@ -99,7 +103,7 @@ def _door(options: HttpOptions, environment: Mapping[str, str]) -> tuple[socket.
     return listen(address), Access(token, frozenset(names), any_literal=not address.is_loopback)
 
 
-def _serve_http(session: Session, door: tuple[socket.socket, Access]) -> None:
+def _serve_http(session: Session, door: tuple[socket.socket, "Access"]) -> None:
     """Serve until a signal: the first one ends in an orderly way, a second one at once."""
     with parts_only(over_http=True):
         from vaultgraph.serve.http_server import HttpServer  # noqa: PLC0415 -- slow; the graph opens meanwhile

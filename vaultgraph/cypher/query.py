@@ -19,7 +19,6 @@ from vaultgraph.cypher.execute.context import Context
 from vaultgraph.cypher.execute.pattern_runner import PlannedPatterns
 from vaultgraph.cypher.execute.recorder import Recorder
 from vaultgraph.cypher.execute.run import Run, run
-from vaultgraph.cypher.explain import explain
 from vaultgraph.cypher.operators import Plan
 from vaultgraph.cypher.optimise import optimise
 from vaultgraph.cypher.plan_cache import PlanCache, Planned, key_of
@@ -136,6 +135,8 @@ def _plan_rows(
     plan: Plan, statistics: Statistics, recorder: Recorder | None = None
 ) -> tuple[tuple[str, ...], Bindings]:
     """The answer of EXPLAIN, and with what was recorded of a run, that of PROFILE."""
+    from vaultgraph.cypher.explain import explain  # noqa: PLC0415 -- few queries ask for it
+
     lines = explain(plan, statistics)
     columns = {
         "step": pl.Series([number for number, _ in enumerate(lines, 1)], dtype=pl.Int64),

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from vaultgraph.serve.http_address import ip_literal, is_loopback
+from vaultgraph.serve.http_limits import GONE, Limits
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -25,32 +26,12 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-GONE: Final = "vaultgraph.gone"  # in the scope of a request: the event that is set when its client has gone
 PATH: Final = "/mcp"
 HEALTH_PATH: Final = "/healthz"
 LISTEN: Final = "subscriptions/listen"
 MOST_PEERS: Final = 1024
 FAILURES_PER_S: Final = 2.0
 FAILURES_AT_ONCE: Final = 20.0
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Caps on what clients send and hold. Rates are for one address: behind a proxy all clients share one.
-
-    ``running``: calls at the same time; ``streams``: open streams of notifications, which must not keep calls out.
-    ``connections``, ``head_s``, ``stall_s``: as http_connections says.
-    """
-
-    body_bytes: int = 1 << 20
-    body_s: float = 30.0
-    requests_per_s: float = 1000.0
-    requests_at_once: float = 2000.0
-    running: int = 64
-    streams: int = 128
-    connections: int = 512
-    head_s: float = 20.0  # more than the fifteen seconds that an idle connection is kept
-    stall_s: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)

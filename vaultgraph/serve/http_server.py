@@ -17,7 +17,8 @@ import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from vaultgraph.serve.http_connections import Connections
-from vaultgraph.serve.http_guard import PATH, Access, HttpGuard, Limits
+from vaultgraph.serve.http_guard import PATH, Access, HttpGuard
+from vaultgraph.serve.http_limits import Limits
 from vaultgraph.serve.mcp_server import make_server
 from vaultgraph.serve.results import ResultStore
 from vaultgraph.serve.session import Session

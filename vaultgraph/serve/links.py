@@ -20,7 +20,6 @@ from vaultgraph.serve.vault_queries import of_several, query_of
 from vaultgraph.vault.snapshot import Snapshot
 
 DEADLINE_MS: Final = 180_000
-MOST_DEPTH: Final = 4
 MOST_FOLLOWED: Final = 500  # notes of a step
 COLUMNS: Final = ("direction", "path", "line", "type", "anchor")
 WITH_DEPTH: Final = ("depth", "of", *COLUMNS)

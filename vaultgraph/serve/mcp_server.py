@@ -31,7 +31,7 @@ from vaultgraph.serve.cells import compact_json
 from vaultgraph.serve.dispatch import dispatch
 from vaultgraph.serve.guidance import has_skills
 from vaultgraph.serve.guidance_changes import Changes
-from vaultgraph.serve.http_guard import GONE, Limits
+from vaultgraph.serve.http_limits import GONE, Limits
 from vaultgraph.serve.instructions import instructions_of
 from vaultgraph.serve.mcp_resources import add_resources
 from vaultgraph.serve.operations import Operation

@@ -1,7 +1,8 @@
 """The one table of operations: names, what they say of themselves, their parameters, and what runs them.
 
 Transports print this table and dispatch looks calls up in it; a new capability is a new row. Order is the order callers
-see. Descriptions are short on purpose: all of them travel with every session.
+see. Descriptions are short on purpose: all of them travel with every session. What few sessions begin with is imported
+by its first call.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,10 +10,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from vaultgraph.frozen import frozen
-from vaultgraph.serve import guidance_skills, images, links, queries, recipes, sources
+from vaultgraph.serve import guidance_skills, queries, recipes
 from vaultgraph.serve.answers import Answer
 from vaultgraph.serve.payload import RESPONSE_SCHEMA
 from vaultgraph.serve.session import Call
+
+MOST_DEPTH: Final = 4  # steps outward of `links`
 
 Properties = Mapping[str, Mapping[str, Any]]
 
@@ -65,6 +68,36 @@ def _closed(properties: Properties, *required: str, has_budget: bool = True) -> 
     return {**schema, "required": list(required)} if required else schema
 
 
+def _links(call: Call) -> Answer:
+    from vaultgraph.serve.links import links  # noqa: PLC0415 -- by its first call
+
+    return links(call)
+
+
+def _read_source(call: Call) -> Answer:
+    from vaultgraph.serve.sources import read_source  # noqa: PLC0415 -- by its first call
+
+    return read_source(call)
+
+
+def _grep(call: Call) -> Answer:
+    from vaultgraph.serve.sources import grep  # noqa: PLC0415 -- by its first call
+
+    return grep(call)
+
+
+def _list_source(call: Call) -> Answer:
+    from vaultgraph.serve.sources import list_source  # noqa: PLC0415 -- by its first call
+
+    return list_source(call)
+
+
+def _fetch_images(call: Call) -> Answer:
+    from vaultgraph.serve.images import fetch_images  # noqa: PLC0415 -- by its first call
+
+    return fetch_images(call)
+
+
 _TABLE: Final = (
     Operation(
         "graph_overview",
@@ -109,11 +142,11 @@ _TABLE: Final = (
             {
                 "note": _text("path, id, title or alias"),
                 "direction": {"type": "string", "enum": ["both", "out", "in"]},
-                "depth": {**_whole("2: also the links of the notes found; default 1", 1), "maximum": links.MOST_DEPTH},
+                "depth": {**_whole("2: also the links of the notes found; default 1", 1), "maximum": MOST_DEPTH},
             },
             "note",
         ),
-        links.links,
+        _links,
     ),
     Operation(
         "read_source",
@@ -133,7 +166,7 @@ _TABLE: Final = (
             },
             "file_path",
         ),
-        sources.read_source,
+        _read_source,
     ),
     Operation(
         "grep",
@@ -149,7 +182,7 @@ _TABLE: Final = (
             },
             "pattern",
         ),
-        sources.grep,
+        _grep,
     ),
     Operation(
         "list_source",
@@ -163,7 +196,7 @@ _TABLE: Final = (
                 "dirs_only": _flag(),
             }
         ),
-        sources.list_source,
+        _list_source,
     ),
     Operation(
         "fetch_images",
@@ -178,7 +211,7 @@ _TABLE: Final = (
             "items",
             has_budget=False,
         ),
-        images.fetch_images,
+        _fetch_images,
     ),
     Operation(
         "rebuild_graph",

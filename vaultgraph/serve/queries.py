@@ -13,12 +13,8 @@ from vaultgraph.serve.asking import ask, asked_snapshot
 from vaultgraph.serve.cells import counted, error_text, one_line
 from vaultgraph.serve.guidance_skills import eager_texts, guidance_lines
 from vaultgraph.serve.marks import marks_of
-from vaultgraph.serve.overview import freshness, overview_text
-from vaultgraph.serve.overview_detail import connections_text, types_text
 from vaultgraph.serve.payload import Format, RowPages, TextPages, fitting, reply_bytes, wire_bytes
 from vaultgraph.serve.problems import problem_lines, problem_summary
-from vaultgraph.serve.reference import reference_text
-from vaultgraph.serve.report import report_text
 from vaultgraph.serve.rows import ResultRows
 from vaultgraph.serve.session import Call
 from vaultgraph.serve.tool_names import in_callers_words
@@ -76,6 +72,8 @@ def graph_overview(call: Call) -> Answer:
     parts: list[str] = []
     cypher = arguments.get("cypher")
     if cypher:
+        from vaultgraph.serve.reference import reference_text  # noqa: PLC0415 -- only for who asks
+
         parts.append(reference_text(None if cypher is True else cypher))
     wants_graph = any(arguments.get(name) for name in ("types", "connections", "problems"))
     if wants_graph or not parts:
@@ -89,6 +87,8 @@ def graph_overview(call: Call) -> Answer:
 
 def rebuild_graph(call: Call) -> Answer:
     """Build again from the notes and report."""
+    from vaultgraph.serve.report import report_text  # noqa: PLC0415 -- only for who asks
+
     vault = call.session.vault()
     report = vault.rebuild()
     text = f"{report_text(report)}\n{_freshness(call, vault.current())}"
@@ -124,6 +124,8 @@ def expand_response(call: Call) -> Answer:
 
 def _overview(call: Call, snapshot: Snapshot) -> list[str]:
     """The operator's words, the bare overview with what guides callers, and skills that are to be read at once."""
+    from vaultgraph.serve.overview import overview_text  # noqa: PLC0415 -- only for who asks
+
     prefix = call.session.manifest.overview_prefix
     text = in_callers_words(call.session, overview_text(call.session.name, snapshot, datetime.now(UTC)))
     text = "\n".join([text, *guidance_lines(call.session)])
@@ -132,10 +134,14 @@ def _overview(call: Call, snapshot: Snapshot) -> list[str]:
 
 
 def _freshness(call: Call, snapshot: Snapshot) -> str:
+    from vaultgraph.serve.overview import freshness  # noqa: PLC0415 -- only for who asks
+
     return in_callers_words(call.session, freshness(snapshot, datetime.now(UTC)))
 
 
 def _details(snapshot: Snapshot, arguments: dict[str, Any]) -> list[str]:
+    from vaultgraph.serve.overview_detail import connections_text, types_text  # noqa: PLC0415 -- only for who asks
+
     parts: list[str] = []
     if arguments.get("types"):
         parts.append(types_text(snapshot, arguments["types"]))

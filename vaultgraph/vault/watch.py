@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import Final, Literal
-
-from watchfiles._rust_notify import RustNotify  # the documented backend: `watchfiles.watch` cannot change its pace
+from typing import TYPE_CHECKING, Final, Literal
 
 from vaultgraph.files.walk import PRUNED_NAMES
 from vaultgraph.vault.bell import ANYTHING, CONFIGURATION, Bell
+
+if TYPE_CHECKING:
+    from watchfiles._rust_notify import RustNotify
 
 log = logging.getLogger(__name__)
 
@@ -260,6 +261,9 @@ class Watcher:
                 self._on_quiet()
 
     def _follow_source(self) -> None:
+        # The documented backend: `watchfiles.watch` cannot change its pace. Not imported where there is a bell.
+        from watchfiles._rust_notify import RustNotify  # noqa: PLC0415
+
         with tempfile.TemporaryDirectory(prefix=".vaultgraph-", ignore_cleanup_errors=True) as made:
             self._calls_in = Path(made).resolve()  # events come by this name
             try:
@@ -268,7 +272,7 @@ class Watcher:
             finally:
                 self._calls_in = None
 
-    def _follow_events(self, source: RustNotify, calls_in: Path) -> None:
+    def _follow_events(self, source: "RustNotify", calls_in: Path) -> None:
         now = self._in_place()
         heal_at, quiet_at = now + HEAL_S, now + QUIET_S
         while not self._stop.is_set():
