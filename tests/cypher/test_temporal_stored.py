@@ -18,7 +18,7 @@ from vaultgraph.graph.columns import VARIANT, Column, Segment
 from vaultgraph.graph.graph import Graph, NodeGroup
 from vaultgraph.graph.mutable import Written
 from vaultgraph.graph.schema import KIND_NAMES, Schema
-from vaultgraph.graph.stored_columns import variant_fault
+from vaultgraph.graph.stored_cells import variant_fault
 from vaultgraph.note.records import ValueKind
 
 NANOSECONDS = st.integers(0, DAY - 1)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultgraph.graph.stored_bodies import LateSegment
+from vaultgraph.graph.stored_late import LateSegment
 from vaultgraph.vault.vault import open_vault
 
 COUNT = "MATCH (n:Note) RETURN count(n)"
@@ -52,7 +52,7 @@ def test_a_start_from_the_cache_leaves_the_bodies_in_the_file(cached):
         assert (facts.types, facts.count, facts.total) == (("STRING",), 2, 2)
         bodies_of = segment(vault)
         assert isinstance(bodies_of, LateSegment)
-        assert bodies_of._load.func.__self__._repeated is None
+        assert not bodies_of.is_read
         assert bodies(vault) == [f"# A\n{LONG}[[b]]", f"# B\n{LONG}"]
 
 

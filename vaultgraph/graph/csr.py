@@ -64,6 +64,15 @@ def build_csr(from_ids: Array32, to_ids: Array32) -> Csr:
     return csr_of_sorted(from_ids[order], to_ids[order], order)
 
 
+def csr_by_target(sources: Array32, targets: Array32) -> Csr:
+    """The adjacency from ``targets`` back to ``sources`` of relationships that are sorted by (source, target)."""
+    # Rows are in order of source already, so the row alone decides between equal targets: no two keys are the same, and
+    # sorting them is twice as fast as finding out the order of pairs.
+    keys = np.sort((targets.astype(np.uint64) << np.uint64(32)) | np.arange(len(targets), dtype=np.uint64))
+    rows = keys.astype(np.uint32)
+    return csr_of_sorted((keys >> np.uint64(32)).astype(np.uint32), sources[rows], rows)
+
+
 def csr_of_sorted(from_ids: Array32, to_ids: Array32, rows: Array32 | None = None) -> Csr:
     """The same of relationships that are sorted by both ends; ``rows``: which they are, None for 0, 1, 2…"""
     if not len(from_ids):

@@ -43,9 +43,14 @@ class RelationshipTable:
     columns: Mapping[str, Column]
 
     @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(self.sources)
+
+    @property
     def stop(self) -> int:
         """One past the last global relationship id."""
-        return self.first + len(self.sources)
+        return self.first + self.size
 
 
 @frozen
@@ -64,7 +69,7 @@ class Graph:
     @property
     def relationship_count(self) -> int:
         """How many relationships there are, of all types."""
-        return sum(len(table.sources) for table in self.relationships.values())
+        return sum(table.size for table in self.relationships.values())
 
     def mutable(self) -> MutableGraph:
         """A graph that can be changed, with the same nodes and relationships under the same ids."""

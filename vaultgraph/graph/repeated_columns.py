@@ -4,7 +4,7 @@ A part of storing, between store.py and stored_columns.py. It finds the row of t
 compares; a column that differs in one cell is stored as any other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,10 +30,11 @@ Rows = npt.NDArray[np.uint32]
 class Repeated:
     """A table of the records and the nodes made of its rows.
 
-    ``rows``: ``uint32[node_count]``, the row of each node, NO_ROW for none. ``keys``: column of the table by property.
+    ``column`` gives a column of the table. ``rows``: ``uint32[node_count]``, the row of each node, NO_ROW for none.
+    ``keys``: column of the table by property.
     """
 
-    table: pl.DataFrame
+    column: Callable[[str], pl.Series]
     rows: Rows
     keys: Mapping[str, str]
     _before: Ids = field(init=False)  # how many nodes before each one have a row
@@ -44,7 +45,7 @@ class Repeated:
 
     def states(self, key: str, segment: Segment) -> bool:
         """Whether every cell of ``segment`` of the property ``key`` is that of its node's row."""
-        source = self.table[self.keys[key]] if key in self.keys else None
+        source = self.column(self.keys[key]) if key in self.keys else None
         if source is None or source.dtype != segment.series.dtype:
             return False
         rows = self.rows[segment.first : segment.stop]
@@ -70,21 +71,21 @@ class Repeated:
         start = int(self._before[first])
         source = self.keys[key]
         if source not in self._gathered:
-            self._gathered[source] = _gather(self.table[source], self.rows[self.rows != NO_ROW])
+            self._gathered[source] = _gather(self.column(source), self.rows[self.rows != NO_ROW])
         return self._gathered[source].slice(start, stop - first)
 
 
 def repeated_notes(graph: Graph, records: RecordTable) -> Repeated:
     """The notes of the records with the nodes that have their paths."""
     rows = np.full(graph.node_count, NO_ROW, dtype="<u4")
-    known = records.notes.select("path").with_row_index("row")
+    known = records.listing.select("path").with_row_index("row")
     column = graph.node_columns.get("path")
     for segment in column.segments if column else ():  # row loop: one step a segment
         if segment.series.dtype == pl.String():
             asked = segment.series.rename("path").to_frame()
             found = asked.join(known, on="path", how="left", maintain_order="left")["row"]
             rows[segment.first : segment.stop] = found.fill_null(NO_ROW).to_numpy()
-    return Repeated(records.notes, rows, OF_NOTES)
+    return Repeated(records.notes.get_column, rows, OF_NOTES)
 
 
 def repeated_pieces(graph: Graph, records: RecordTable, notes: Repeated) -> Repeated:
@@ -103,7 +104,7 @@ def repeated_pieces(graph: Graph, records: RecordTable, notes: Repeated) -> Repe
         asked = asked.join(owners, on="note_id", how="left", maintain_order="left")
         found = asked.join(pieces, on=["note", "fragment"], how="left", maintain_order="left")["row"]
         rows[segment.first : segment.stop] = found.fill_null(NO_ROW).to_numpy()
-    return Repeated(records.pieces, rows, OF_PIECES)
+    return Repeated(records.pieces.get_column, rows, OF_PIECES)
 
 
 def _texts(graph: Graph, key: str, nodes: Ids) -> pl.Series:

@@ -76,7 +76,7 @@ class Schema:
         self.facts = Facts(graph, self.indexes)
         self._properties: dict[str, tuple[PropertyFacts, ...]] = {}
         self.labels: Mapping[str, int] = label_counts(graph)
-        counts = {name: len(table.sources) for name, table in graph.relationships.items()}
+        counts = {name: table.size for name, table in graph.relationships.items()}
         self.relationship_types: Mapping[str, int] = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def property_keys(self, label: str | None) -> frozenset[str]:
@@ -105,7 +105,7 @@ class Schema:
         table = self._graph.relationships.get(type_name)
         if table is None:
             return ()
-        return facts_of(table.columns, [(0, len(table.sources))])
+        return facts_of(table.columns, [(0, table.size)])
 
     def endpoints(self, type_name: str) -> tuple[Endpoints, ...]:
         """From which labels to which a type leads, most first; empty for an unknown one."""

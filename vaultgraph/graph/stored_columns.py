@@ -5,9 +5,8 @@ with it the time to open a file, small. A segment that only repeats what the rec
 a part of a note) is stored as a reference to them, which repeated_columns.py finds.
 """
 
-import json
-from collections.abc import Iterator, Mapping
-from datetime import date
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import polars as pl
@@ -16,17 +15,19 @@ from vaultgraph.errors import CorruptKglError
 from vaultgraph.graph.columns import VARIANT, Column, Segment
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.repeated_columns import NO_ROW, OF_NOTES, OF_PIECES, Repeated, repeated_notes, repeated_pieces
-from vaultgraph.graph.stored_bodies import LateRecords, NodeBodies
-from vaultgraph.graph.stored_times import stored_times_fault
+from vaultgraph.graph.stored_cells import pool_fault
+from vaultgraph.graph.stored_late import LateReads, LateSegment
+from vaultgraph.graph.stored_records import LateRecords
 from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
 from vaultgraph.kgl.reader import KglFile
 from vaultgraph.kgl.texts import SharedTexts
 from vaultgraph.kgl.writer import Piece
-from vaultgraph.note.records import RecordTable, ValueKind
+from vaultgraph.note.records import NOTES, PIECES, RecordTable
 
-_EPOCH: Final = date(1970, 1, 1).toordinal()
 _NOTES: Final = ""  # the pool that is the records' notes
 _PIECES: Final = "pieces"  # the pool that is their pieces
+EARLY_POOL: Final = "pool.path"
+"""The pool whose texts a start needs."""
 _SECTIONS: Final = {_NOTES: "nodes.note", _PIECES: "nodes.piece"}
 
 _SCALARS: Final[dict[str, pl.DataType]] = {
@@ -39,22 +40,10 @@ _SCALARS: Final[dict[str, pl.DataType]] = {
     "utc_datetime": pl.Datetime("us", "UTC"),
     "variant": VARIANT,
 }
-_DTYPES: Final = _SCALARS | {f"list_{name}": pl.List(dtype) for name, dtype in _SCALARS.items()}
-_NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
-
-
-_DAYS: Final = (date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH)
-_MICROSECONDS: Final = (_DAYS[0] * 86_400_000_000, (_DAYS[1] + 1) * 86_400_000_000 - 1)
-_TIMES: Final = {
-    ValueKind.DATE: _DAYS,
-    ValueKind.LOCAL_DATETIME: _MICROSECONDS,
-    ValueKind.UTC_DATETIME: _MICROSECONDS,
-}
-_TIME_DTYPES: Final = {
-    ValueKind.DATE: pl.Date(),
-    ValueKind.LOCAL_DATETIME: pl.Datetime("us"),
-    ValueKind.UTC_DATETIME: pl.Datetime("us", "UTC"),
-}
+_LISTS: Final = {f"list_{name}": pl.List(dtype) for name, dtype in _SCALARS.items()}
+_NAMES: Final = {dtype: name for name, dtype in (_SCALARS | _LISTS).items()}
+_PATHS: Final = "path"  # a pool of its own: every start asks for the paths of nodes that are no notes
+_DTYPES: Final = _SCALARS | _LISTS | {_PATHS: pl.String()}
 
 
 class ColumnWriter:
@@ -85,6 +74,8 @@ class ColumnWriter:
             pool = _NAMES.get(segment.series.dtype)
             if pool is None:
                 raise TypeError(f"property {key!r} has the dtype {segment.series.dtype}, which no graph may hold")
+            if (owner, key, pool) == (-1, "path", "text"):
+                pool = _PATHS
             start = self._rows.get(pool, 0)
             self._pools.setdefault(pool, []).append(segment.series)
             self._rows[pool] = start + rows
@@ -114,31 +105,37 @@ class ColumnWriter:
 
 
 class ColumnReader:
-    """The columns of a graph from a file.
+    """The columns of a graph from a file; their values are read when they are first asked for.
 
-    ``counts``: relationships of each table, in order.
+    ``texts``: the shared ones that a start needs, and all. ``sizes``: how many nodes, and relationships of each table.
 
     Raises (in all methods):
-        CorruptKglError: segments overlap, leave their owner or their pool, or a pool is damaged.
+        CorruptKglError: segments overlap, leave their owner or their pool.
     """
 
     def __init__(
-        self, file: KglFile, records: LateRecords, texts: pl.Series, node_count: int, counts: list[int]
+        self,
+        file: KglFile,
+        reads: LateReads,
+        records: LateRecords,
+        texts: tuple[pl.Series, Callable[[], pl.Series]],
+        sizes: tuple[int, Sequence[int]],
     ) -> None:
         meta: Mapping[str, Any] = file.meta["columns"]
         self._file = file
-        self._sizes = [node_count, *counts]
-        self._repeated = {_NOTES: self._rows_of(_NOTES, records.listing, OF_NOTES)}
-        self._bodies = NodeBodies(records, self._repeated[_NOTES].rows)
-        if records.pieces.height:
-            self._repeated[_PIECES] = self._rows_of(_PIECES, records.pieces, OF_PIECES)
+        self._sizes = [sizes[0], *sizes[1]]
+        self._has_body = records.has_body
+        rows = file.meta["rows"]
+        self._repeated = {_NOTES: self._rows_of(_NOTES, records.column, records.listing.height, OF_NOTES)}
+        self._dtypes: dict[str, pl.Schema] = {_NOTES: NOTES, _PIECES: PIECES}
+        if rows["records.pieces"]:
+            self._repeated[_PIECES] = self._rows_of(_PIECES, records.piece_column, rows["records.pieces"], OF_PIECES)
+        early, every = (lambda: texts[0]), texts[1]
+        self._pool_rows: Mapping[str, Any] = meta["pools"]
         self._pools = {
-            name: unpack_series(file, f"pool.{name}", _DTYPES[name], rows, texts)
-            for name, rows in meta["pools"].items()
+            name: reads.late(partial(_pool, file, name, _DTYPES[name], rows, early if name == _PATHS else every))
+            for name, rows in self._pool_rows.items()
         }
-        for name, series in self._pools.items():
-            if fault := _fault_of(series):
-                raise self._damaged(f"the pool {name} {fault}")
         self._columns: list[dict[str, Column]] = [{} for _ in self._sizes]
         for owner, key, segments in meta["columns"]:
             self._add(owner, key, segments)
@@ -160,63 +157,49 @@ class ColumnReader:
             if first < stop or length < 1 or first + length > self._sizes[owner + 1]:
                 raise self._damaged(f"a segment of {key!r} is out of its place")
             stop = first + length
-            if (owner, key, pool) == (-1, "body", _NOTES) and self._repeated[_NOTES].has_all(first, stop):
-                segments.append(self._bodies.segment(first, stop))
-                continue
-            series = self._stated(pool, owner, key, first, stop) if pool in self._repeated else None
-            series = self._pooled(pool, start, length) if series is None else series
-            segments.append(Segment(first, series.alias(key)))
+            if pool in self._repeated:
+                segments.append(self._stated(pool, owner, key, (first, stop)))
+            else:
+                segments.append(self._pooled(pool, key, first, (start, length)))
         self._columns[owner + 1][key] = Column(tuple(segments))
 
-    def _pooled(self, pool: str, start: int, length: int) -> pl.Series:
-        series = self._pools[pool]
-        if start < 0 or start + length > len(series):
+    def _pooled(self, pool: str, key: str, first: int, part: tuple[int, int]) -> LateSegment:
+        start, length = part
+        rows, whole = self._pool_rows[pool], self._pools[pool]
+        if type(rows) is not int or start < 0 or start + length > rows:
             raise self._damaged(f"a segment leaves the pool {pool}")
-        return series.slice(start, length)
+        return LateSegment(first, length, _DTYPES[pool], lambda: whole().slice(start, length).alias(key))
 
-    def _stated(self, pool: str, owner: int, key: str, first: int, stop: int) -> pl.Series:
-        series = self._repeated[pool].cells(key, first, stop) if owner < 0 else None
-        if series is None:
+    def _stated(self, pool: str, owner: int, key: str, ids: tuple[int, int]) -> LateSegment:
+        """Cells of the ``ids`` (first, one past the last) that the notes or pieces state."""
+        first, stop = ids
+        repeated = self._repeated[pool]
+        if owner >= 0 or key not in repeated.keys or not repeated.has_all(first, stop):
             raise self._damaged(f"{key!r} does not come from the {pool or 'notes'}")
-        return series
 
-    def _rows_of(self, pool: str, table: pl.DataFrame, keys: Mapping[str, str]) -> Repeated:
+        def cells() -> pl.Series:
+            found = repeated.cells(key, first, stop)
+            assert found is not None
+            return found.alias(key)
+
+        dtype = self._dtypes[pool][repeated.keys[key]]
+        is_filled = self._has_body[repeated.rows[first:stop]] if key == "body" and pool == _NOTES else None
+        return LateSegment(first, stop - first, dtype, cells, is_filled)
+
+    def _rows_of(self, pool: str, column: Callable[[str], pl.Series], height: Any, keys: Mapping[str, str]) -> Repeated:
         rows = unpack_numbers(self._file, _SECTIONS[pool], "<u4", self._sizes[0])
         stated = rows[rows != NO_ROW]
-        if len(stated) and int(stated.max()) >= table.height:
+        if len(stated) and int(stated.max()) >= height:
             raise self._damaged(f"a node belongs to none of the {pool or 'notes'}")
-        return Repeated(table, rows, keys)
+        return Repeated(column, rows, keys)
 
     def _damaged(self, what: str) -> CorruptKglError:
         return CorruptKglError(f"{self._file.path}: damaged ({what}).")
 
 
-def variant_fault(kinds: pl.Series, numbers: pl.Series, texts: pl.Series) -> str | None:
-    """What is wrong with cells of several kinds, each in the column that its kind says; None where nothing is.
-
-    Whoever reads such a cell relies on the kind, on times that a calendar has, and on JSON that can be parsed.
-    """
-    if not kinds.drop_nulls().is_between(0, max(ValueKind)).all():  # 0 is a missing cell
-        return "has cells of an unknown kind"
-    for kind, (least, most) in _TIMES.items():
-        times = numbers.filter(kinds == kind)
-        if times.null_count() or not times.is_between(least, most).all():
-            return "has a time that no calendar has"
-    try:
-        for text in texts.filter(kinds == ValueKind.JSON).drop_nulls():
-            if text:
-                json.loads(text)
-    except (ValueError, RecursionError):
-        return "has a cell that is not JSON"
-    return stored_times_fault(kinds, texts)
-
-
-def _fault_of(pool: pl.Series) -> str | None:
-    dtype = pool.dtype.inner if isinstance(pool.dtype, pl.List) else pool.dtype
-    kind = next((kind for kind, time in _TIME_DTYPES.items() if dtype == time), None)
-    if dtype != VARIANT and kind is None:
-        return None
-    cells = (pool.explode() if isinstance(pool.dtype, pl.List) else pool).drop_nulls()
-    if kind is None:
-        return variant_fault(*(cells.struct.field(name) for name in ("kind", "number", "text")))
-    return None if cells.to_physical().is_between(*_TIMES[kind]).all() else "has a time that no calendar has"
+def _pool(file: KglFile, name: str, dtype: pl.DataType, rows: int, texts: Callable[[], pl.Series]) -> pl.Series:
+    """The values of one dtype, all that stands in them checked."""
+    series = unpack_series(file, f"pool.{name}", dtype, rows, texts())
+    if fault := pool_fault(series):
+        raise CorruptKglError(f"{file.path}: damaged (the pool {name} {fault}).")
+    return series

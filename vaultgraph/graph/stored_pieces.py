@@ -6,17 +6,16 @@ A check of store.py after reading; it looks at nothing that the records of readi
 import numpy as np
 import polars as pl
 
-from vaultgraph.note.records import LinkSyntax, PieceKind, RecordTable
+from vaultgraph.note.records import LinkSyntax, PieceKind
 
 
-def pieces_fault(records: RecordTable) -> str | None:
-    """What is wrong with the pieces and cells of ``records``, None where nothing is.
+def pieces_fault(pieces: pl.DataFrame, cells: pl.DataFrame, links: pl.DataFrame, note_count: int) -> str | None:
+    """What is wrong with the pieces and cells of a vault, with the links of its tables, None where nothing is.
 
     Their ``note`` columns must be sorted and in range, their codes known and their positions not null.
     """
-    pieces, cells = records.pieces, records.cells
     notes = pieces["note"].to_numpy()
-    starts = np.searchsorted(notes, np.arange(records.listing.height + 1), side="left")
+    starts = np.searchsorted(notes, np.arange(note_count + 1), side="left")
     sizes = np.diff(starts)
     position = np.arange(len(notes)) - starts[notes]
     kinds = pieces["kind"].to_numpy()
@@ -37,7 +36,7 @@ def pieces_fault(records: RecordTable) -> str | None:
     owners, rows = cells["note"].to_numpy(), cells["piece"].to_numpy()
     if bool(((rows < 0) | (rows >= sizes[owners])).any()) or not bool(tabled[starts[owners] + rows].all()):
         return "a cell belongs to no row"
-    links = records.links.filter(pl.col("syntax") == LinkSyntax.TABLE)["note"].to_numpy()
-    if not np.array_equal(links, notes[kinds == PieceKind.EDGE]):
+    tables = links.filter(pl.col("syntax") == LinkSyntax.TABLE)["note"].to_numpy()
+    if not np.array_equal(tables, notes[kinds == PieceKind.EDGE]):
         return "the links of tables are not those of their rows"
     return None

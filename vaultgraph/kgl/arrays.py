@@ -1,13 +1,13 @@
 """Polars series as sections of a .kgl container and back.
 
 A series is written as the buffers Arrow would hold, in one canonical form: no offsets, no null numbers, no validity
-bitmap where nothing is null. The bytes therefore depend on the values alone, not on how a series came about or which
+where nothing is null. The bytes therefore depend on the values alone, not on how a series came about or which
 library version wrote it. Everything read is checked: lengths, offsets, UTF-8, date ranges. Polars does it all by
 itself: loading pyarrow would take a start longer than reading the file.
 
-Sections of a series NAME: ``NAME`` values (numbers, packed bits, or the bytes of texts); ``NAME.valid`` packed bits;
-``NAME.offsets`` int32[n+1] of texts and lists; ``NAME.places`` uint32[n] of texts among shared ones (kgl/texts), in
-place of the former; ``NAME.item`` the items of a list; ``NAME.<field>`` the fields of a struct.
+Sections of a series NAME: ``NAME`` values (numbers, runs of booleans, or the bytes of texts); ``NAME.valid`` runs of
+nulls; ``NAME.offsets`` int32[n+1] of texts and lists; ``NAME.places`` uint32[n] of texts among shared ones (kgl/texts),
+in place of the former; ``NAME.item`` the items of a list; ``NAME.<field>`` the fields of a struct.
 """
 
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ def pack_series(name: str, series: pl.Series, texts: SharedTexts | None = None) 
         TypeError: another dtype.
     """
     if series.null_count():
-        yield f"{name}.valid", _packed_bits(series.is_not_null())
+        yield f"{name}.valid", _runs_of(series.is_not_null())
     dtype = series.dtype
     if isinstance(dtype, pl.Struct):
         for field in dtype.fields:
@@ -77,7 +77,7 @@ def pack_series(name: str, series: pl.Series, texts: SharedTexts | None = None) 
     elif dtype in (pl.String(), pl.Binary()):
         yield from _pack_texts(name, series)
     elif dtype == pl.Boolean():
-        yield name, _packed_bits(series.fill_null(False))
+        yield name, _runs_of(series.fill_null(False))
     elif dtype in _FIXED:
         yield name, series.to_physical().drop_nulls().to_numpy().astype(_FIXED[dtype], copy=False)
     else:
@@ -95,16 +95,13 @@ def unpack_series(file: KglFile, name: str, dtype: pl.DataType, rows: int, texts
     return _unpack(file, name, dtype, rows, texts).alias(name)
 
 
-def is_valid(file: KglFile, name: str, rows: int) -> npt.NDArray[np.bool_]:
-    """``bool[rows]``: which rows of the series ``name`` are not null.
+def is_valid(file: KglFile, name: str, rows: int) -> npt.NDArray[np.bool_] | None:
+    """``bool[rows]``: which rows of the series ``name`` are not null; None where all are.
 
     Raises:
         CorruptKglError: the section that says so is damaged or of another length.
     """
-    if f"{name}.valid" not in file:
-        return np.ones(rows, dtype=np.bool_)
-    bits = unpack_numbers(file, f"{name}.valid", "<u1", (rows + 7) // 8)
-    return np.unpackbits(bits, bitorder="little", count=rows).astype(np.bool_)
+    return _flags(file, f"{name}.valid", rows) if f"{name}.valid" in file else None
 
 
 def unpack_numbers(file: KglFile, name: str, dtype: str, rows: int) -> npt.NDArray[Any]:
@@ -121,45 +118,46 @@ def unpack_numbers(file: KglFile, name: str, dtype: str, rows: int) -> npt.NDArr
 
 
 def _unpack(file: KglFile, name: str, dtype: pl.DataType, rows: int, texts: pl.Series | None) -> pl.Series:
+    is_there = is_valid(file, name, rows)
     if isinstance(dtype, pl.Struct):
         fields = [(field.name, _instance(field.dtype)) for field in dtype.fields]
         parts = [_unpack(file, f"{name}.{key}", inner, rows, texts).alias(key) for key, inner in fields]
-        return _with_nulls(file, name, pl.DataFrame(parts).to_struct(name))
+        return _with_nulls(pl.DataFrame(parts).to_struct(name), is_there)
     if isinstance(dtype, pl.List):
         offsets = _offsets(file, name, rows)
         items = _unpack(file, f"{name}.item", _instance(dtype.inner), int(offsets[-1]), texts)
         if not rows:
             return items.implode().clear()
         cut = pl.lit(items.implode()).list.slice(pl.col("first"), pl.col("length"))
-        return _with_nulls(file, name, _places_of(offsets).select(cut).to_series().cast(dtype))
+        return _with_nulls(_places_of(offsets).select(cut).to_series().cast(dtype), is_there)
     if dtype == pl.String() and f"{name}.places" in file:
-        return _placed(file, name, rows, texts)
+        return _placed(file, name, rows, is_there, texts)
     if dtype in (pl.String(), pl.Binary()):
-        return _with_nulls(file, name, _texts(file, name, dtype, rows))
+        return _with_nulls(_texts(file, name, dtype, rows), is_there)
     if dtype == pl.Boolean():
-        bits = unpack_numbers(file, name, "<u1", (rows + 7) // 8)
-        flags = np.unpackbits(bits, bitorder="little", count=rows).view(np.bool_)
-        return _with_nulls(file, name, pl.Series(name, flags, dtype=dtype))
-    values = _numbers(file, name, dtype, rows)
-    return _with_nulls(file, name, pl.Series(name, values).cast(dtype))
+        return _with_nulls(pl.Series(name, _flags(file, name, rows), dtype=dtype), is_there)
+    values = _numbers(file, name, dtype, rows, is_there)
+    return _with_nulls(pl.Series(name, values).cast(dtype), is_there)
 
 
-def _numbers(file: KglFile, name: str, dtype: pl.DataType, rows: int) -> npt.NDArray[Any]:
+def _numbers(
+    file: KglFile, name: str, dtype: pl.DataType, rows: int, is_there: npt.NDArray[np.bool_] | None
+) -> npt.NDArray[Any]:
     """The numbers of all rows, 0 for null, as the numbers that ``dtype`` is made of."""
     code = _FIXED[dtype]
-    if f"{name}.valid" not in file:
+    if is_there is None:
         values = unpack_numbers(file, name, code, rows)
     else:
-        is_there = is_valid(file, name, rows)
         values = np.zeros(rows, dtype=code)
         values[is_there] = unpack_numbers(file, name, code, int(is_there.sum()))
     _check_range(file, name, dtype, values)
     return values
 
 
-def _placed(file: KglFile, name: str, rows: int, texts: pl.Series | None) -> pl.Series:
+def _placed(
+    file: KglFile, name: str, rows: int, is_there: npt.NDArray[np.bool_] | None, texts: pl.Series | None
+) -> pl.Series:
     """A series of shared texts by their places."""
-    is_there = is_valid(file, name, rows) if f"{name}.valid" in file else None
     places = unpack_numbers(file, f"{name}.places", "<u4", rows if is_there is None else int(is_there.sum()))
     if texts is None or (len(places) and int(places.max()) >= len(texts)):
         raise CorruptKglError(f"{file.path}: damaged ({name!r} names texts that are not there).")
@@ -167,7 +165,16 @@ def _placed(file: KglFile, name: str, rows: int, texts: pl.Series | None) -> pl.
         return texts.gather(pl.Series(places)) if rows else texts.clear()
     full = np.zeros(rows, dtype=np.uint32)
     full[is_there] = places
-    return texts.gather(_with_nulls(file, name, pl.Series(full)))
+    return texts.gather(_with_nulls(pl.Series(full), is_there))
+
+
+def _flags(file: KglFile, name: str, rows: int) -> npt.NDArray[np.bool_]:
+    """``bool[rows]`` from the lengths of its runs: false, true, false…"""
+    runs = np.frombuffer(file.section(name), dtype=np.uint8)
+    runs = runs.view("<u4") if len(runs) % 4 == 0 else None
+    if runs is None or int(runs.sum(dtype=np.uint64)) != rows:
+        raise CorruptKglError(f"{file.path}: damaged (section {name!r} has the wrong length).")
+    return np.repeat(np.arange(len(runs)) % 2 == 1, runs)
 
 
 def _texts(file: KglFile, name: str, dtype: pl.DataType, rows: int) -> pl.Series:
@@ -190,12 +197,11 @@ def _places_of(offsets: npt.NDArray[Any]) -> pl.DataFrame:
     return pl.DataFrame({"first": offsets[:-1], "length": np.diff(offsets)})
 
 
-def _with_nulls(file: KglFile, name: str, series: pl.Series) -> pl.Series:
-    """``series`` with nulls where the section of valid rows says so."""
-    if f"{name}.valid" not in file:
+def _with_nulls(series: pl.Series, is_there: npt.NDArray[np.bool_] | None) -> pl.Series:
+    """``series`` with nulls where ``is_there`` is False."""
+    if is_there is None:
         return series
-    is_there = pl.Series("valid", is_valid(file, name, len(series)))
-    both = pl.DataFrame([series.alias("value"), is_there])
+    both = pl.DataFrame([series.alias("value"), pl.Series("valid", is_there)])
     return both.select(pl.when("valid").then("value")).to_series()
 
 
@@ -259,8 +265,15 @@ def _offsets_from(lengths: npt.NDArray[Any], name: str) -> npt.NDArray[np.int32]
     return offsets.astype("<i4")
 
 
-def _packed_bits(flags: pl.Series) -> npt.NDArray[np.uint8]:
-    return np.packbits(flags.to_numpy(), bitorder="little")
+def _runs_of(flags: pl.Series) -> npt.NDArray[np.uint32]:
+    """How many are false, how many true, in turn. A row more or less moves no bits of those after it: the next version
+    of a file differs little."""
+    values = flags.to_numpy()
+    if not len(values):
+        return np.zeros(0, dtype="<u4")
+    cuts = np.flatnonzero(values[1:] != values[:-1]) + 1
+    lengths = np.diff(cuts, prepend=0, append=len(values))
+    return (np.insert(lengths, 0, 0) if values[0] else lengths).astype("<u4")
 
 
 def _instance(dtype: Any) -> pl.DataType:

@@ -27,7 +27,7 @@ from vaultgraph.frozen import frozen
 from vaultgraph.kgl.coding import CODINGS, RAW, WIDTHS
 
 MAGIC: Final = b"\x93VGRAPH\n"
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 ALIGNMENT: Final = 64
 HEADER_BYTES: Final = 64
 MOST_CONTENTS_BYTES: Final = 1 << 26

@@ -1,4 +1,4 @@
-"""Opening a .kgl container and handing out its sections, each read and checked when it is first asked for.
+"""Opening a .kgl container and handing out its sections, each read and checked when it is asked for.
 
 The file is held open, not mapped: a mapped file that another program truncates (`cp` over it, rsync --inplace) kills
 the process, and content could change after it was checked. What is read lies in memory of our own, so a section that
@@ -47,7 +47,6 @@ class KglFile:
         self.meta = meta
         self._handle = handle
         self._sections = sections
-        self._kept: dict[str, memoryview] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._sections
@@ -57,11 +56,11 @@ class KglFile:
         return list(self._sections)
 
     def part(self, names: Iterable[str]) -> "KglFile":
-        """The same file with some of its sections only, nothing of what was read kept."""
+        """The same file with some of its sections only."""
         return KglFile(self.path, self._handle, {name: self._sections[name] for name in names}, {})
 
     def section(self, name: str) -> memoryview:
-        """The content of a section: read-only, starting at a multiple of 64 in memory.
+        """The content of a section: read-only, starting at a multiple of 64 in memory; read anew each time.
 
         Raises:
             CorruptKglError: there is no such section, it was cut off, its checksum is wrong, or it cannot be unpacked.
@@ -69,9 +68,7 @@ class KglFile:
         section = self._sections.get(name)
         if section is None:
             raise CorruptKglError(f"{self.path}: damaged (section {name!r} is missing).")
-        if name not in self._kept:
-            self._kept[name] = self._read(section)
-        return self._kept[name]
+        return self._read(section)
 
     def in_parts(self, name: str, stops: list[int]) -> Iterator[bytes]:
         """The content of a section that is not packed, in parts: each up to one of ``stops``; the last is its end.

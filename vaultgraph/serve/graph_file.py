@@ -22,7 +22,7 @@ from vaultgraph.files.stamps import ALIASES, FILE_PROBLEMS, STAMPS, Stamps
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.schema import schema_of
 from vaultgraph.graph.store import Stored, load
-from vaultgraph.graph.stored_bodies import late_fault
+from vaultgraph.graph.stored_records import late_fault
 from vaultgraph.profile.settings import Profile
 from vaultgraph.profile.vault_yaml import load_profile
 from vaultgraph.vault.guidance_files import Guided

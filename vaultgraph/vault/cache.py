@@ -18,7 +18,7 @@ from vaultgraph.errors import CorruptKglError, FileError, KglError, KglVersionEr
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.frozen import frozen
 from vaultgraph.graph.built import Built
-from vaultgraph.graph.store import load, save
+from vaultgraph.graph.store import load_late, save
 from vaultgraph.note.records import RecordTable
 from vaultgraph.vault.configuration import profile_of
 from vaultgraph.vault.stamp_file import load_stamps, lock_path, stamp_path
@@ -73,7 +73,7 @@ def load_cache(cache: CacheFile, root: VaultRoot) -> tuple[State | None, CacheFi
             root.is_real_folder(CACHE_FOLDER)
         if not os.path.lexists(cache.path):
             return None, cache
-        stored = load(cache.path)
+        stored = load_late(cache.path)
     except (CorruptKglError, KglVersionError) as error:
         return None, replace(cache, remark=f"rebuilt: {error.message}")
     except (KglError, FileError) as error:
@@ -95,7 +95,7 @@ def load_cache(cache: CacheFile, root: VaultRoot) -> tuple[State | None, CacheFi
 def cache_facts(cache: CacheFile, records: RecordTable) -> CacheFacts | None:
     """About the file; ``records`` are those of the notes on disk. None where there is none that can be read."""
     try:
-        stored, size_bytes = load(cache.path), cache.path.stat().st_size
+        stored, size_bytes = load_late(cache.path), cache.path.stat().st_size
     except (KglError, OSError, MemoryError, PanicException):
         return None
     known, there = stored.records.listing, records.listing

@@ -29,7 +29,7 @@ from vaultgraph.files.stamps import (
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.store import MTIME, with_mtimes
-from vaultgraph.graph.stored_bodies import late_fault
+from vaultgraph.graph.stored_records import late_fault, settle
 from vaultgraph.note.records import NOTES, RecordTable, concat_records, content_hash, merge_records, without_paths
 from vaultgraph.profile.settings import Profile
 from vaultgraph.vault.configuration import read_profile
@@ -186,8 +186,9 @@ def prepared(state: State) -> State:
         read_notes(
             ["a.md"], [_SAMPLE], state.profile.reading
         )  # the first note a thread reads takes several times as long
+        settle(state.records)
         ground = (state.built.ground or ground_of(state.records, state.stamps, state.profile)).in_order()
-    except (MemoryError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+    except (CorruptKglError, MemoryError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return state  # the next edit builds anew, and says what is wrong
     return replace(state, built=replace(state.built, ground=ground))
 
@@ -217,6 +218,7 @@ def _patch(old: State, records: RecordTable, taken: _Taken, profile: Profile) ->
         return None
     from vaultgraph.graph.patch import patched  # noqa: PLC0415 -- as the builder
 
+    settle(old.records)  # what is patched knows nothing of the file any more
     notes = records.listing["path"].search_sorted(written).to_numpy().astype(np.int64)
     return patched(old.built, old.records, records, notes, profile)
 

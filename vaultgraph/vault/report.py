@@ -50,7 +50,7 @@ def snapshot_of(generation: int, done: Refreshed, origin: Origin, cache: str | N
 def report_of(done: Refreshed, origin: Origin, cache: str | None, schema_ms: float) -> Report:
     """The report; ``cache``: one line about the cache file, ``schema_ms``: what describing the graph took."""
     graph, stated, profile, guidance = done.graph, done.state.records.listing, done.profile, done.guided.guidance
-    types = {name: len(table.sources) for name, table in graph.relationships.items()}
+    types = {name: table.size for name, table in graph.relationships.items()}
     others = {
         "skipped_notes": int(stated["is_skipped"].sum()),
         "canvases": int((stated["is_canvas"] & ~stated["is_skipped"]).sum()),

@@ -18,7 +18,7 @@ from vaultgraph.cypher.result import Result
 from vaultgraph.errors import BuildError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.built import Built
-from vaultgraph.graph.stored_bodies import late_fault
+from vaultgraph.graph.stored_records import late_fault
 from vaultgraph.vault.cache import (
     CacheChoice,
     CacheFacts,
