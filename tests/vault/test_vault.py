@@ -205,6 +205,32 @@ def test_a_cache_that_cannot_be_written_is_one_remark(write, tmp_path: Path):
         remark = vault.save()
         assert remark is not None
         assert "not written" in remark
+        assert vault.is_cache_refused
+
+
+def test_a_cache_that_could_not_be_written_is_tried_again_with_the_next_save(write, tmp_path: Path):
+    blocker = tmp_path / "blocker"
+    blocker.write_text("a file, so that no folder can be made below it")
+    cache = blocker / "graph.kgl"
+    with vaultgraph.open(write({"A.md": "a"}), cache=cache) as vault:
+        assert "not written" in (vault.save() or "")
+        blocker.unlink()
+        assert (vault.save() or "").startswith("written to")
+        assert not vault.is_cache_refused
+        written = cache.stat().st_mtime_ns
+        vault.save()
+        assert cache.stat().st_mtime_ns == written
+
+
+def test_a_cache_that_could_not_be_written_is_written_when_the_vault_is_closed(write, tmp_path: Path):
+    blocker = tmp_path / "blocker"
+    blocker.write_text("a file, so that no folder can be made below it")
+    folder, cache = write({"A.md": "a"}), blocker / "graph.kgl"
+    with vaultgraph.open(folder, cache=cache) as vault:
+        vault.save()
+        blocker.unlink()
+    with vaultgraph.open(folder, cache=cache) as vault:
+        assert vault.report.origin == "cache"
 
 
 def test_a_faulty_note_is_a_problem_and_never_lost(write):

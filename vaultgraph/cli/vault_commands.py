@@ -5,6 +5,7 @@ Each runs one query of serve/vault_queries on the vault and prints its rows. A n
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -14,6 +15,7 @@ from vaultgraph.frozen import frozen
 from vaultgraph.serve.vault_queries import NOTE, query_of
 
 if TYPE_CHECKING:  # the engine is imported when a command runs
+    from vaultgraph.cypher.result import Result
     from vaultgraph.graph.graph import Graph
     from vaultgraph.vault.vault import Vault
 
@@ -81,20 +83,25 @@ def run_vault_command(name: str, asked: Asked, note: str | None) -> int:
         VaultgraphError: the vault cannot be opened, or several notes are called so.
     """
     from vaultgraph.cli.tables import print_rows  # noqa: PLC0415 -- loads the engine
+    from vaultgraph.vault.tables import despite_damage  # noqa: PLC0415 -- as above
     from vaultgraph.vault.vault import open_vault  # noqa: PLC0415 -- as above
 
     with progress_bar() as progress:
         opened = open_vault(asked.vault, None if asked.cache == "none" else asked.cache, progress=progress)
     with opened:
-        parameters: dict[str, object] = {} if note is None else {"path": _note_path(opened, note)}
-        graph, label = opened.current().graph, opened.current().profile.note_label
-        text = command_query(f"{name} of a note" if name == "tags" and note is not None else name, graph, label)
-        result, _ = opened.run(text, parameters)
+        result = despite_damage(partial(_listed, opened, name, note))
         if asked.total:
             click.echo(len(result.rows))
         else:
             print_rows(result.columns, result.rows, asked.shape, sys.stdout)
     return 0
+
+
+def _listed(vault: "Vault", name: str, note: str | None) -> "Result":
+    parameters: dict[str, object] = {} if note is None else {"path": _note_path(vault, note)}
+    graph, label = vault.current().graph, vault.current().profile.note_label
+    text = command_query(f"{name} of a note" if name == "tags" and note is not None else name, graph, label)
+    return vault.run(text, parameters)[0]
 
 
 def command_query(name: str, graph: "Graph", note_label: str) -> str:

@@ -45,6 +45,11 @@ class Segment:
         cells = self.series.slice(first - self.first, stop - first)
         return len(cells) - cells.null_count()
 
+    def kinds(self, first: int, stop: int) -> npt.NDArray[np.uint8]:
+        """Of a VARIANT segment the kinds of the cells of the ids ``first`` … ``stop - 1``, 0 for null."""
+        cells = self.series.slice(first - self.first, stop - first)
+        return cells.struct.field("kind").fill_null(0).to_numpy()
+
 
 @frozen
 class Column:

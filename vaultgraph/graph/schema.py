@@ -162,7 +162,5 @@ def _part(segment: Segment, first: int, stop: int) -> tuple[list[str], int]:
     if segment.dtype != VARIANT:
         count = segment.filled(first, stop)
         return ([type_name(segment.dtype)] if count else []), count
-    cells = segment.series.slice(first - segment.first, stop - first)
-    kinds = cells.struct.field("kind").fill_null(0).to_numpy()
-    present = np.bincount(kinds, minlength=1)
+    present = np.bincount(segment.kinds(first, stop), minlength=1)
     return [KIND_NAMES[ValueKind(kind)] for kind in np.flatnonzero(present[1:]) + 1], int(present[1:].sum())

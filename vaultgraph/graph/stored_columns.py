@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from vaultgraph.errors import CorruptKglError
@@ -16,13 +18,13 @@ from vaultgraph.graph.columns import VARIANT, Column, Segment
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.repeated_columns import NO_ROW, OF_NOTES, OF_PIECES, Repeated, repeated_notes, repeated_pieces
 from vaultgraph.graph.stored_cells import pool_fault
-from vaultgraph.graph.stored_late import LateReads, LateSegment
+from vaultgraph.graph.stored_late import Known, LateReads, LateSegment
 from vaultgraph.graph.stored_records import LateRecords
-from vaultgraph.kgl.arrays import pack_series, unpack_numbers, unpack_series
+from vaultgraph.kgl.arrays import is_valid, pack_series, unpack_numbers, unpack_series
 from vaultgraph.kgl.reader import KglFile
 from vaultgraph.kgl.texts import SharedTexts
 from vaultgraph.kgl.writer import Piece
-from vaultgraph.note.records import NOTES, PIECES, RecordTable
+from vaultgraph.note.records import NOTES, PIECES, RecordTable, ValueKind
 
 _NOTES: Final = ""  # the pool that is the records' notes
 _PIECES: Final = "pieces"  # the pool that is their pieces
@@ -43,6 +45,7 @@ _SCALARS: Final[dict[str, pl.DataType]] = {
 _LISTS: Final = {f"list_{name}": pl.List(dtype) for name, dtype in _SCALARS.items()}
 _NAMES: Final = {dtype: name for name, dtype in (_SCALARS | _LISTS).items()}
 _PATHS: Final = "path"  # a pool of its own: every start asks for the paths of nodes that are no notes
+_OF_RELATIONSHIPS: Final = "relationships."  # pools of their own: most queries ask for one of the two
 _DTYPES: Final = _SCALARS | _LISTS | {_PATHS: pl.String()}
 
 
@@ -74,7 +77,9 @@ class ColumnWriter:
             pool = _NAMES.get(segment.series.dtype)
             if pool is None:
                 raise TypeError(f"property {key!r} has the dtype {segment.series.dtype}, which no graph may hold")
-            if (owner, key, pool) == (-1, "path", "text"):
+            if owner >= 0:
+                pool = f"{_OF_RELATIONSHIPS}{pool}"
+            elif (key, pool) == ("path", "text"):
                 pool = _PATHS
             start = self._rows.get(pool, 0)
             self._pools.setdefault(pool, []).append(segment.series)
@@ -104,6 +109,34 @@ class ColumnWriter:
             yield from pack_series(name, joined, texts)
 
 
+class _Pool:
+    """The values of a pool in a file, and what is known of them without."""
+
+    def __init__(self, file: KglFile, reads: LateReads, name: str, rows: Any, texts: Callable[[], pl.Series]) -> None:
+        self.dtype = _DTYPES[name.removeprefix(_OF_RELATIONSHIPS)]
+        if type(rows) is not int:
+            raise CorruptKglError(f"{file.path}: damaged (the pool {name} has {rows!r} rows).")
+        self.rows = rows
+        at = f"pool.{name}"
+        self._values = reads.late(partial(_values, file, at, self.dtype, rows, texts))
+        self._is_there = reads.late(partial(is_valid, file, at, rows))
+        self._kinds = reads.late(partial(_kinds, file, at, rows)) if self.dtype == VARIANT else None
+
+    def segment(self, key: str, first: int, start: int, length: int) -> LateSegment:
+        """``length`` values from ``start``, as those of the property ``key`` from the id ``first``."""
+
+        def filled(one: int, other: int) -> int:
+            is_there = self._is_there()
+            return other - one if is_there is None else int(is_there[start + one : start + other].sum())
+
+        def kinds(one: int, other: int) -> npt.NDArray[np.uint8]:
+            assert self._kinds is not None
+            return self._kinds()[start + one : start + other]
+
+        known = Known(filled, kinds if self._kinds else None)
+        return LateSegment(first, length, self.dtype, lambda: self._values().slice(start, length).alias(key), known)
+
+
 class ColumnReader:
     """The columns of a graph from a file; their values are read when they are first asked for.
 
@@ -131,10 +164,9 @@ class ColumnReader:
         if rows["records.pieces"]:
             self._repeated[_PIECES] = self._rows_of(_PIECES, records.piece_column, rows["records.pieces"], OF_PIECES)
         early, every = (lambda: texts[0]), texts[1]
-        self._pool_rows: Mapping[str, Any] = meta["pools"]
         self._pools = {
-            name: reads.late(partial(_pool, file, name, _DTYPES[name], rows, early if name == _PATHS else every))
-            for name, rows in self._pool_rows.items()
+            name: _Pool(file, reads, name, rows, early if name == _PATHS else every)
+            for name, rows in meta["pools"].items()
         }
         self._columns: list[dict[str, Column]] = [{} for _ in self._sizes]
         for owner, key, segments in meta["columns"]:
@@ -160,15 +192,14 @@ class ColumnReader:
             if pool in self._repeated:
                 segments.append(self._stated(pool, owner, key, (first, stop)))
             else:
-                segments.append(self._pooled(pool, key, first, (start, length)))
+                segments.append(self._pooled(pool, key, first, start, length))
         self._columns[owner + 1][key] = Column(tuple(segments))
 
-    def _pooled(self, pool: str, key: str, first: int, part: tuple[int, int]) -> LateSegment:
-        start, length = part
-        rows, whole = self._pool_rows[pool], self._pools[pool]
-        if type(rows) is not int or start < 0 or start + length > rows:
-            raise self._damaged(f"a segment leaves the pool {pool}")
-        return LateSegment(first, length, _DTYPES[pool], lambda: whole().slice(start, length).alias(key))
+    def _pooled(self, name: str, key: str, first: int, start: int, length: int) -> LateSegment:
+        pool = self._pools[name]
+        if start < 0 or start + length > pool.rows:
+            raise self._damaged(f"a segment leaves the pool {name}")
+        return pool.segment(key, first, start, length)
 
     def _stated(self, pool: str, owner: int, key: str, ids: tuple[int, int]) -> LateSegment:
         """Cells of the ``ids`` (first, one past the last) that the notes or pieces state."""
@@ -182,9 +213,15 @@ class ColumnReader:
             assert found is not None
             return found.alias(key)
 
+        def filled(one: int, other: int) -> int:
+            rows = repeated.rows[first + one : first + other]
+            if key == "body":
+                return int(self._has_body[rows].sum())
+            source = repeated.column(repeated.keys[key])
+            return other - one - (source.gather(rows).null_count() if source.null_count() else 0)
+
         dtype = self._dtypes[pool][repeated.keys[key]]
-        is_filled = self._has_body[repeated.rows[first:stop]] if key == "body" and pool == _NOTES else None
-        return LateSegment(first, stop - first, dtype, cells, is_filled)
+        return LateSegment(first, stop - first, dtype, cells, Known(filled if pool == _NOTES else None))
 
     def _rows_of(self, pool: str, column: Callable[[str], pl.Series], height: Any, keys: Mapping[str, str]) -> Repeated:
         rows = unpack_numbers(self._file, _SECTIONS[pool], "<u4", self._sizes[0])
@@ -197,9 +234,18 @@ class ColumnReader:
         return CorruptKglError(f"{self._file.path}: damaged ({what}).")
 
 
-def _pool(file: KglFile, name: str, dtype: pl.DataType, rows: int, texts: Callable[[], pl.Series]) -> pl.Series:
+def _values(file: KglFile, at: str, dtype: pl.DataType, rows: int, texts: Callable[[], pl.Series]) -> pl.Series:
     """The values of one dtype, all that stands in them checked."""
-    series = unpack_series(file, f"pool.{name}", dtype, rows, texts())
+    series = unpack_series(file, at, dtype, rows, texts())
     if fault := pool_fault(series):
-        raise CorruptKglError(f"{file.path}: damaged (the pool {name} {fault}).")
+        raise CorruptKglError(f"{file.path}: damaged ({at} {fault}).")
     return series
+
+
+def _kinds(file: KglFile, at: str, rows: int) -> npt.NDArray[np.uint8]:
+    """The kinds of cells of several, 0 for null."""
+    kinds = unpack_series(file, f"{at}.kind", pl.UInt8(), rows).fill_null(0).to_numpy()
+    if len(kinds) and kinds.max() > max(ValueKind):
+        raise CorruptKglError(f"{file.path}: damaged ({at} has cells of an unknown kind).")
+    is_there = is_valid(file, at, rows)
+    return kinds if is_there is None else np.where(is_there, kinds, 0).astype(np.uint8)

@@ -15,6 +15,7 @@ import polars as pl
 from polars.exceptions import PanicException
 
 from vaultgraph.errors import CorruptKglError
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.columns import Segment
 
 Value = TypeVar("Value")
@@ -93,31 +94,34 @@ class Late(Generic[Value]):
         return self.value
 
 
-class LateSegment(Segment):
-    """A segment of ``length`` cells that ``load`` gives when they are first asked for.
+@frozen
+class Known:
+    """What is known of cells without reading them, each by the positions (first, one past the last) in a segment.
 
-    ``is_filled``: which of them are not null, where that is known without them.
+    ``filled``: how many are not null; ``kinds``: of a VARIANT segment their kinds, 0 for null.
     """
 
-    __slots__ = ("_dtype", "_is_filled", "_length", "_load")
+    filled: Callable[[int, int], int] | None = None
+    kinds: Callable[[int, int], npt.NDArray[np.uint8]] | None = None
+
+
+class LateSegment(Segment):
+    """A segment of ``length`` cells that ``load`` gives when they are first asked for."""
+
+    __slots__ = ("_dtype", "_known", "_length", "_load")
     _dtype: pl.DataType
-    _is_filled: npt.NDArray[np.bool_] | None
+    _known: Known
     _length: int
     _load: Callable[[], pl.Series]
 
     def __init__(
-        self,
-        first: int,
-        length: int,
-        dtype: pl.DataType,
-        load: Callable[[], pl.Series],
-        is_filled: npt.NDArray[np.bool_] | None = None,
+        self, first: int, length: int, dtype: pl.DataType, load: Callable[[], pl.Series], known: Known
     ) -> None:
         object.__setattr__(self, "first", first)
         object.__setattr__(self, "_length", length)
         object.__setattr__(self, "_dtype", dtype)
         object.__setattr__(self, "_load", load)
-        object.__setattr__(self, "_is_filled", is_filled)
+        object.__setattr__(self, "_known", known)
 
     def __getattr__(self, name: str) -> pl.Series:
         """``series``, as long as it was not asked for; afterwards it is a field like any other.
@@ -152,6 +156,10 @@ class LateSegment(Segment):
 
     def filled(self, first: int, stop: int) -> int:
         """As for any segment, where possible without the cells."""
-        if self._is_filled is None:
-            return super().filled(first, stop)
-        return int(self._is_filled[first - self.first : stop - self.first].sum())
+        count = self._known.filled
+        return super().filled(first, stop) if count is None else count(first - self.first, stop - self.first)
+
+    def kinds(self, first: int, stop: int) -> npt.NDArray[np.uint8]:
+        """As for any segment, where possible without the cells."""
+        found = self._known.kinds
+        return super().kinds(first, stop) if found is None else found(first - self.first, stop - self.first)

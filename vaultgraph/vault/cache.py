@@ -33,10 +33,11 @@ DEFAULT_CACHE: Final = f"{CACHE_FOLDER}/graph.kgl"
 
 @frozen
 class CacheFile:
-    """``path`` of the cache; ``is_writable`` False after a reason not to write it was found; ``remark`` says it.
+    """``path`` of the cache; ``is_writable`` False where what lies there must be left alone; ``remark`` says why.
 
     ``is_inside``: it is the default one, in the folder `.kglite` of the vault. ``is_busy``: it was not written because
-    another process was writing it; it is to be tried again.
+    another process was writing it; it is to be tried again soon. ``has_failed``: the system refused it, as a full disk
+    does; the next save tries again.
     """
 
     path: Path
@@ -44,6 +45,7 @@ class CacheFile:
     is_writable: bool = True
     remark: str | None = None
     is_busy: bool = False
+    has_failed: bool = False
 
 
 @frozen
@@ -141,7 +143,7 @@ def _write(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:
         reason = (error.strerror or type(error).__name__) if isinstance(error, OSError) else error.message
         return replace(
             cache,
-            is_writable=False,
-            remark=f"not written to {cache.path} ({reason}); the next start builds again. {_ELSEWHERE}",
+            has_failed=True,
+            remark=f"not written to {cache.path} ({reason}); it is tried again with the next save. {_ELSEWHERE}",
         )
-    return replace(cache, remark=f"written to {cache.path}")
+    return replace(cache, has_failed=False, remark=f"written to {cache.path}")

@@ -25,8 +25,8 @@ Answered = TypeVar("Answered")
 def despite_damage(work: Callable[[], Answered]) -> Answered:
     """What ``work`` gives, tried again where a cache file was damaged since it was opened: the vault then builds anew.
 
-    Bodies are read from the file only when they are asked for, so that no earlier look finds this. Stands once at each
-    door, the library's and the server's; ``work`` takes the current snapshot itself.
+    Most of the file is read only when it is asked for, so that no earlier look finds this. Stands once at each door:
+    the library's, the server's and that of the commands; ``work`` takes the current snapshot itself.
     """
     try:
         return work()

@@ -246,7 +246,7 @@ class Vault:
                 self._unsaved = self._unstamped = False
             if cache is None:
                 return None
-            if state and is_unsaved and cache.is_writable:
+            if state and (is_unsaved or cache.has_failed) and cache.is_writable:
                 cache = write_cache(cache, state, self.root)
                 with self._lock:
                     self._cache = cache
@@ -266,7 +266,7 @@ class Vault:
     @property
     def is_cache_refused(self) -> bool:
         """Whether there is a cache that could not be written, or must not be: the file there is another program's."""
-        return self._cache is not None and not self._cache.is_writable
+        return self._cache is not None and (self._cache.has_failed or not self._cache.is_writable)
 
     def close(self) -> None:
         """Stop watching, write the cache, and let go of the folder. A closed vault answers no queries."""
