@@ -1,7 +1,7 @@
 """Serving a vault from the command line: start, welcome on a terminal, and every way to end.
 
-The folder is opened first, so that a wrong path ends in one line; then the graph is opened in a thread while the
-protocol library is imported. Nothing but the protocol is written to stdout.
+The folder is opened first, so that a wrong path ends in one line; then the graph is opened in a thread. The protocol
+library is imported after that where there is a cache, else meanwhile. Nothing but the protocol is written to stdout.
 """
 
 import ctypes
@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 
 SWITCH_S: Final = 0.0005  # how long a thread keeps the interpreter from others: short, so that heavy queries delay none
 ARENAS: Final = 2  # of the C library's allocator, which else keeps up to eight for each processor: 15 MB of holes
+DEFAULT_CACHE: Final = ".kglite/graph.kgl"  # in the vault; vault/cache knows it too, and is not loaded yet
 _M_ARENA_MAX: Final = -8  # its number in malloc.h
+HEAD_START_S: Final = 0.5  # of a cache that is opened, before the protocol library is imported beside it
 CLOSE_S: Final = 5.0  # closing writes the cache; a process that is told to end does not wait longer
 
 
@@ -59,6 +62,9 @@ def serve(options: ServeOptions) -> int:
         _say(f"vaultgraph: {remark}")
     is_person = door is None and sys.stdin.isatty()  # who is shown more than one line
     session.start(None if is_person else announcing(_say, since))
+    if _has_saved_graph(session, options):
+        # Two threads that both need the interpreter take turns at a price: one after the other they cost less.
+        session.wait_built(HEAD_START_S)
     if door is not None:
         _serve_http(session, door)
         _leave(session, 0)
@@ -123,12 +129,20 @@ def _serve_http(session: Session, door: tuple[socket.socket, "Access"]) -> None:
     server.run(lambda: _say(f"vaultgraph: listening on {server.url} {guarded}"))
 
 
+def _has_saved_graph(session: Session, options: ServeOptions) -> bool:
+    """Whether there is a file that the graph is likely to come from, which takes a moment."""
+    if session.mode != "vault" or options.cache == "none":
+        return session.mode == "graph"
+    is_default = options.cache == "default"
+    return os.path.lexists(session.root.path / DEFAULT_CACHE if is_default else Path(options.cache).expanduser())
+
+
 def _first_line(session: Session, options: ServeOptions) -> str:
     """What is served, from where and by which manifest, before anything is built."""
     place = options.graph if session.mode == "graph" else session.root.path
     parts = [f'vaultgraph {__version__}: serving "{session.name}" from {place}']
     if session.mode == "vault":
-        cache = {"default": ".kglite/graph.kgl", "none": "none"}.get(options.cache, options.cache)
+        cache = {"default": DEFAULT_CACHE, "none": "none"}.get(options.cache, options.cache)
         parts += [f"cache {cache}", f"watch {options.watch}"]
     if session.mode == "graph":
         parts.append(f"files from {session.root.path}")
