@@ -68,34 +68,39 @@ def _closed(properties: Properties, *required: str, has_budget: bool = True) -> 
     return {**schema, "required": list(required)} if required else schema
 
 
-def _links(call: Call) -> Answer:
-    from vaultgraph.serve.links import links  # noqa: PLC0415 -- by its first call
+def links(call: Call) -> Answer:
+    """What a note links to and what links to it: see serve/links."""
+    from vaultgraph.serve import links  # noqa: PLC0415 -- by its first call
 
-    return links(call)
-
-
-def _read_source(call: Call) -> Answer:
-    from vaultgraph.serve.sources import read_source  # noqa: PLC0415 -- by its first call
-
-    return read_source(call)
+    return links.links(call)
 
 
-def _grep(call: Call) -> Answer:
-    from vaultgraph.serve.sources import grep  # noqa: PLC0415 -- by its first call
+def read_source(call: Call) -> Answer:
+    """A file or part of one: see serve/sources."""
+    from vaultgraph.serve import sources  # noqa: PLC0415 -- by its first call
 
-    return grep(call)
-
-
-def _list_source(call: Call) -> Answer:
-    from vaultgraph.serve.sources import list_source  # noqa: PLC0415 -- by its first call
-
-    return list_source(call)
+    return sources.read_source(call)
 
 
-def _fetch_images(call: Call) -> Answer:
-    from vaultgraph.serve.images import fetch_images  # noqa: PLC0415 -- by its first call
+def grep(call: Call) -> Answer:
+    """Lines that match: see serve/sources."""
+    from vaultgraph.serve import sources  # noqa: PLC0415 -- by its first call
 
-    return fetch_images(call)
+    return sources.grep(call)
+
+
+def list_source(call: Call) -> Answer:
+    """The tree of a folder: see serve/sources."""
+    from vaultgraph.serve import sources  # noqa: PLC0415 -- by its first call
+
+    return sources.list_source(call)
+
+
+def fetch_images(call: Call) -> Answer:
+    """Pictures: see serve/images."""
+    from vaultgraph.serve import images  # noqa: PLC0415 -- by its first call
+
+    return images.fetch_images(call)
 
 
 _TABLE: Final = (
@@ -146,7 +151,7 @@ _TABLE: Final = (
             },
             "note",
         ),
-        _links,
+        links,
     ),
     Operation(
         "read_source",
@@ -166,7 +171,7 @@ _TABLE: Final = (
             },
             "file_path",
         ),
-        _read_source,
+        read_source,
     ),
     Operation(
         "grep",
@@ -182,7 +187,7 @@ _TABLE: Final = (
             },
             "pattern",
         ),
-        _grep,
+        grep,
     ),
     Operation(
         "list_source",
@@ -196,7 +201,7 @@ _TABLE: Final = (
                 "dirs_only": _flag(),
             }
         ),
-        _list_source,
+        list_source,
     ),
     Operation(
         "fetch_images",
@@ -211,7 +216,7 @@ _TABLE: Final = (
             "items",
             has_budget=False,
         ),
-        _fetch_images,
+        fetch_images,
     ),
     Operation(
         "rebuild_graph",
