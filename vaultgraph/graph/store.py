@@ -8,7 +8,7 @@ half loaded.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -27,7 +27,7 @@ from vaultgraph.graph.stored_relationships import late_tables, relationship_sect
 from vaultgraph.kgl.arrays import pack_series, text_columns, unpack_series
 from vaultgraph.kgl.reader import KglFile, is_replaceable, open_kgl
 from vaultgraph.kgl.texts import SharedTexts
-from vaultgraph.kgl.writer import Piece, write_sections
+from vaultgraph.kgl.writer import Part, Piece, write_sections
 from vaultgraph.note.records import RecordTable
 
 MTIME: Final = "mtime"
@@ -65,10 +65,12 @@ def save(
     inputs_hash: bytes,
     configuration: Mapping[str, str],
     version: str,
+    pause: Callable[[], object] = lambda: None,
 ) -> int:
     """Write the file in one crash-safe step; returns its length in bytes.
 
-    ``problems`` has the columns of FILE_PROBLEMS. The folder must exist.
+    ``problems`` has the columns of FILE_PROBLEMS. The folder must exist. ``pause`` is called between small steps: it
+    may wait while there is something more urgent.
 
     Raises:
         ForeignKglError: what is there was not written by vaultgraph, or is no regular file; it is left alone.
@@ -80,6 +82,7 @@ def save(
     frames[_PROBLEMS] = problems.select(FILE_PROBLEMS.names())
     columns = ColumnWriter(graph, records)
     for key, column in graph.node_columns.items():
+        pause()
         if key != MTIME:
             columns.add(-1, key, column)
     for owner, table in enumerate(graph.relationships.values()):
@@ -91,7 +94,7 @@ def save(
     early = [name for name in every if name in EARLY or name == EARLY_POOL or name.startswith(f"{_PROBLEMS}.")]
     shared = {name: every[name] for name in early} | every
     columns_of_texts = {name: column for key, whole in shared.items() for name, column in text_columns(key, whole)}
-    texts = SharedTexts(columns_of_texts, early)
+    texts = SharedTexts(columns_of_texts, early, pause)
     meta: dict[str, Any] = {
         "content": _CONTENT,
         "version": version,
@@ -106,7 +109,7 @@ def save(
         "columns": columns.meta(),
     }
     try:
-        return write_sections(path, _sections(series, body, texts, graph, columns), meta)
+        return write_sections(path, _in_turn(_sections(series, body, texts, graph, columns), pause), meta)
     except OSError as reason:
         raise KglError(f"{path}: cannot be written ({reason.strerror}).") from reason
 
@@ -156,6 +159,19 @@ def with_mtimes(graph: Graph, stamps: Stamps) -> Graph:
             segments.append(Segment(segment.first, found))
     columns = {key: column for key, column in graph.node_columns.items() if key != MTIME}
     return replace(graph, node_columns=columns | {MTIME: Column(tuple(segments))} if segments else columns)
+
+
+def _in_turn(sections: Iterator[tuple[str, Piece]], pause: Callable[[], object]) -> Iterator[tuple[str, Piece]]:
+    """The sections, ``pause`` called before each of them and of their parts."""
+
+    def parts(piece: Iterator[Part]) -> Iterator[Part]:
+        for part in piece:
+            pause()
+            yield part
+
+    for name, piece in sections:
+        pause()
+        yield name, parts(piece) if isinstance(piece, Iterator) else piece
 
 
 def _sections(

@@ -4,7 +4,7 @@ Used by kgl/arrays. A column of short texts is stored as the places of its texts
 rise and pack well (kgl/coding); reading it back shares the memory of the distinct ones.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 _LEAST_ROWS: Final = 64
+_STEP: Final = 1 << 18  # rows that are numbered at a time: a longer step would keep other threads waiting
 _MOST_MEAN_BYTES: Final = 128  # longer texts are bodies of something: rarely the same, and slow to compare
 _ROOM: Final = 256
 
@@ -21,42 +22,51 @@ class SharedTexts:
 
     Columns that are short, empty or of long texts take no part. What one column adds is filled up with empty texts to a
     multiple of 256: a new text then moves the places of few others, and the next version of a file differs little.
-    ``early``: how many texts those of the columns ``first`` need, which must come first in ``columns``.
+    ``early``: how many texts those of the columns ``first`` need, which must come first in ``columns``. ``pause`` is
+    called between small steps.
     """
 
-    def __init__(self, columns: Mapping[str, pl.Series], first: Collection[str] = ()) -> None:
-        chosen = {name: column.alias("text") for name, column in columns.items() if _is_worth_sharing(column)}
-        nothing = pl.Series("text", [], dtype=pl.String)
-        every = pl.concat([nothing, *chosen.values()], rechunk=False)
-        # Numbers of our own making for each text, which is all a categorical is; half the time of joins.
-        codes = every.cast(pl.Categorical(pl.Categories.random())).to_physical()
-        is_first = codes.is_first_distinct() & codes.is_not_null()
-        ends = np.cumsum([len(column) for column in chosen.values()], dtype=np.int64)
-        new = np.diff(np.searchsorted(np.flatnonzero(is_first.to_numpy()), ends), prepend=0)
-        room = -(-new // _ROOM) * _ROOM
-        self.early = int(sum(size for name, size in zip(chosen, room.tolist(), strict=True) if name in first))
-        self.texts: pl.Series = _filled_up(every.filter(is_first), new.tolist(), room.tolist())
-        # Which number a text gets is the library's affair; which place, ours: that of its first appearance.
-        numbers = codes.fill_null(0).to_numpy()
-        ranks = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.uint32)
-        places = np.arange(int(new.sum()), dtype=np.int64) + np.repeat(np.cumsum(room - new) - (room - new), new)
-        ranks[codes.filter(is_first).to_numpy()] = places.astype(np.uint32)
-        found = ranks[numbers]
-        found[codes.is_null().to_numpy()] = 0
-        self._places = dict(zip(chosen, np.split(found, ends[:-1]), strict=True)) if chosen else {}
+    def __init__(
+        self,
+        columns: Mapping[str, pl.Series],
+        first: Collection[str] = (),
+        pause: Callable[[], object] = lambda: None,
+    ) -> None:
+        # Numbers for each text, which is all a categorical is; half the time of joins. Which number a text gets is the
+        # library's affair; which place, ours: that of its first appearance.
+        kind = pl.Categorical(pl.Categories.random())
+        held = pl.Series([""], dtype=pl.String).cast(kind)  # categories are forgotten with the last column of them
+        place_of = np.zeros(len(held), dtype=np.uint32)  # by number, from 1; 0: not met yet
+        parts = [pl.Series("text", [], dtype=pl.String)]
+        self._places: dict[str, npt.NDArray[np.uint32]] = {}
+        self.early = end = 0
+        for name, column in columns.items():
+            if not _is_worth_sharing(column):
+                continue
+            found, start = np.zeros(len(column), dtype=np.uint32), end
+            for at in range(0, len(column), _STEP):
+                pause()
+                texts = column.slice(at, _STEP).alias("text")
+                codes = texts.cast(kind).to_physical()
+                numbers = codes.fill_null(0).to_numpy()
+                place_of = np.append(place_of, np.zeros(max(int(numbers.max()) + 1 - len(place_of), 0), np.uint32))
+                new = (codes.is_first_distinct() & codes.is_not_null()).arg_true()
+                new = new.filter(pl.Series(place_of[numbers[new.to_numpy()]] == 0))
+                place_of[numbers[new.to_numpy()]] = np.arange(end + 1, end + 1 + len(new), dtype=np.uint32)
+                parts.append(texts[new])
+                end += len(new)
+                is_there = codes.is_not_null().to_numpy()
+                found[at : at + _STEP][is_there] = place_of[numbers[is_there]] - 1
+            room = -(-(end - start) // _ROOM) * _ROOM
+            parts.append(pl.repeat("", start + room - end, dtype=pl.String, eager=True).alias("text"))
+            end = start + room
+            self.early += room if name in first else 0
+            self._places[name] = found
+        self.texts: pl.Series = pl.concat(parts, rechunk=False)
 
     def places(self, name: str) -> npt.NDArray[np.uint32] | None:
         """``uint32[n]``: where each text of the column ``name`` is, 0 for null; None where it takes no part."""
         return self._places.get(name)
-
-
-def _filled_up(texts: pl.Series, sizes: list[int], room: list[int]) -> pl.Series:
-    """``texts``, cut into parts of ``sizes``, each followed by empty ones up to its ``room``."""
-    parts, start = [texts.clear()], 0
-    for size, whole in zip(sizes, room, strict=True):
-        parts += [texts.slice(start, size), pl.repeat("", whole - size, dtype=pl.String, eager=True)]
-        start += size
-    return pl.concat([part.alias("text") for part in parts], rechunk=False)
 
 
 def _is_worth_sharing(column: pl.Series) -> bool:

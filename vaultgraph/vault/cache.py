@@ -5,6 +5,7 @@ and a file of another program is never overwritten.
 """
 
 import os
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -105,8 +106,12 @@ def cache_facts(cache: CacheFile, records: RecordTable) -> CacheFacts | None:
     return CacheFacts(cache.path, size_bytes, stored.version, known.height, matching)
 
 
-def write_cache(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:
+def write_cache(
+    cache: CacheFile, state: State, root: VaultRoot, pause: Callable[[], object] = lambda: None
+) -> CacheFile:
     """Save ``state``; the returned cache says how it went. Never raises for a file system that refuses.
+
+    ``pause`` is called between small steps: it may wait while there is something more urgent.
 
     A vault folder that is gone is not made again, and the default cache never leaves the vault through a symlink. Of
     all processes with one cache, one writes at a time; the others come back later.
@@ -117,10 +122,10 @@ def write_cache(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:
     with nullcontext(True) if lock is None else one_at_a_time(lock) as is_ours:
         if not is_ours:
             return replace(cache, remark="not written: another vaultgraph is writing it", is_busy=True)
-        return _write(replace(cache, is_busy=False), state, root)
+        return _write(replace(cache, is_busy=False), state, root, pause)
 
 
-def _write(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:
+def _write(cache: CacheFile, state: State, root: VaultRoot, pause: Callable[[], object]) -> CacheFile:
     try:
         if not cache.is_inside:
             cache.path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,6 +141,7 @@ def _write(cache: CacheFile, state: State, root: VaultRoot) -> CacheFile:
             inputs_hash=state.inputs_hash,
             configuration=state.configuration,
             version=__version__,
+            pause=pause,
         )
     except CorruptKglError as error:  # of the file the state came from; the next query builds anew
         return replace(cache, remark=f"not written: {error.message}")

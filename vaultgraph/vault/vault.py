@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -97,9 +98,9 @@ class Vault:
         self._views = ViewStore()
         self._prepared: Built | None = None  # the graph that edits can be taken in with
         self._touched: set[str] = set()  # written paths that no successful refresh has taken in yet
-        self._is_refreshing = False
-        self._unsaved = False  # the graph differs from the cache file
-        self._unstamped = False  # … and what is known of files from the stamp file
+        self._calm = threading.Event()  # set while no refresh goes on
+        self._calm.set()
+        self._unsaved = self._unstamped = False  # the graph differs from the cache file, stamps from theirs
         self._loaded = False
         self._rests_until = 0.0  # on the monotonic clock; closing does not wait for it
         self._failed_at = 0.0
@@ -149,14 +150,14 @@ class Vault:
 
     def _fresh(self) -> Snapshot:
         """`current` without waiting for events that are on their way."""
-        # The order of the looks matters: events leave the watcher only after `_is_refreshing` is set, and that is unset
+        # The order of the looks matters: events leave the watcher only after `_calm` is cleared, and that is set
         # only after the snapshot was swapped. So a change that another thread is taking in makes this call wait for it,
         # and one that it has just taken in is in the snapshot read last.
-        is_behind = self._is_dirty() or self._is_refreshing
+        is_behind = self._is_dirty() or not self._calm.is_set()
         snapshot = self._snapshot
         if snapshot is not None and not (is_behind or self._should_retry(snapshot)):
             return snapshot
-        waits_s = max(0.0, self._began + PATIENCE_S - time.monotonic()) if self._is_refreshing else PATIENCE_S
+        waits_s = PATIENCE_S if self._calm.is_set() else max(0.0, self._began + PATIENCE_S - time.monotonic())
         if self._lock.acquire(timeout=-1 if snapshot is None else waits_s):
             done = self._refresher.run(self._caught_up, self._lock, None if snapshot is None else PATIENCE_S)
             if done is not None:
@@ -247,7 +248,7 @@ class Vault:
             if cache is None:
                 return None
             if state and (is_unsaved or cache.has_failed) and cache.is_writable:
-                cache = write_cache(cache, state, self.root)
+                cache = write_cache(cache, state, self.root, partial(self._calm.wait, PATIENCE_S))
                 with self._lock:
                     self._cache = cache
                     self._unsaved |= cache.is_busy
@@ -300,7 +301,7 @@ class Vault:
         """Refresh; on failure mark the snapshot stale and raise. The lock is held. ``only_touched``: what the watcher
         names is all that is looked at, unless more may have been written."""
         self._began = time.monotonic()
-        self._is_refreshing = True
+        self._calm.clear()
         fault = "a fault in vaultgraph stopped the reading of the notes"  # unless it is another one, or none
         try:
             is_sound = self._snapshot is not None and self._snapshot.stale is None and self.root.exists()
@@ -326,7 +327,7 @@ class Vault:
             if fault:
                 self._failed_at = time.monotonic()
                 self._snapshot = self._snapshot and gone_stale(self._snapshot, fault)
-            self._is_refreshing = False
+            self._calm.set()
             if self._watcher:
                 self._watcher.looked(time.monotonic() - self._began)
         assert self._snapshot is not None
