@@ -52,19 +52,25 @@ _COMMON: Final = (
     ("heading", "#", r"^ {0,3}#{1,6}(?:[ \t]|$)"),
     ("list_item", "-*+0123456789", rf"^[ \t]*{MARKER}(?:[ \t]|$)"),
 )
+_INNER_CODE: Final = rf"^[ \t>]*(?:{MARKER}[ \t]+[ \t>]*)*(?:{MARKER}|>)(?: {{5}}| {{0,4}}\t)"
 _SELDOM: Final = (
     ("empty_item", "-*+0123456789", rf"^[ \t]*{MARKER}[ \t]*$"),
     ("late_item", "0123456789", rf"^[ \t]*{_LATE}"),
     ("deep_item", "-*+0123456789", rf"^(?:[ \t]*(?:{MARKER}[ \t]+){{3}}|[ \t]{{30,}}{MARKER}[ \t])"),
+    ("inner_quote", "-*+0123456789", rf"^[ \t]*(?:{MARKER}[ \t]+)+>"),
+    ("inner_code", "-*+0123456789", _INNER_CODE),
+    ("rule", "-*_", rf"^ {{0,3}}{_RULE}"),
+    ("underline", "-=", r"^ {0,3}(?:=+|-+)[ \t]*$"),
+    ("delimiter_row", "-|:", DELIMITER_ROW),
+)
+# apart from the others, as many of these are what list items are too
+_QUOTED: Final = (
     ("deep_quote", ">", r"^[ \t]*>[ \t]*>"),
     ("deeper_quote", ">", r"^[ \t]*>[ \t]*>[ \t]*>"),
     ("quote_item", ">", rf"^[ \t>]*{MARKER}(?:[ \t]|$)"),
     ("quote_late_item", ">", rf"^[ \t>]*{_LATE}"),
-    ("inner_quote", "-*+0123456789", rf"^[ \t]*(?:{MARKER}[ \t]+)+>"),
-    ("inner_code", ">-*+0123456789", rf"^[ \t>]*(?:{MARKER}[ \t]+[ \t>]*)*(?:{MARKER}|>)(?: {{5}}| {{0,4}}\t)"),
-    ("rule", "-*_", rf"^ {{0,3}}{_RULE}"),
-    ("underline", "-=", r"^ {0,3}(?:=+|-+)[ \t]*$"),
-    ("delimiter_row", "-|:>", DELIMITER_ROW),
+    ("inner_code", ">", _INNER_CODE),
+    ("delimiter_row", ">", DELIMITER_ROW),
 )
 # the same for what is left of a line without margin and markers of containers
 _CONTENT_FLAGS: Final = (
@@ -101,13 +107,13 @@ class _Table:
     names: tuple[str, ...]
     patterns: tuple[str, ...]
     any_of: str
-    marks: NDArray[np.uint32]
+    marks: NDArray[np.uint16]
 
 
 def _table(*rows: tuple[str, str, str]) -> _Table:
-    marks = np.zeros(256, dtype=np.uint32)
+    marks = np.zeros(256, dtype=np.uint16)
     for number, (_, characters, _) in enumerate(rows):
-        marks[list(characters.encode())] |= np.uint32(1 << number)
+        marks[list(characters.encode())] |= np.uint16(1 << number)
     marks.setflags(write=False)
     patterns = tuple(pattern for *_, pattern in rows)
     return _Table(tuple(name for name, *_ in rows), patterns, "|".join(patterns), marks)
@@ -115,9 +121,12 @@ def _table(*rows: tuple[str, str, str]) -> _Table:
 
 _COMMON_TABLE: Final = _table(*_COMMON)
 _SELDOM_TABLE: Final = _table(*_SELDOM)
+_QUOTED_TABLE: Final = _table(*_QUOTED)
 _TOP_TABLE: Final = _table(*_CONTENT_FLAGS)
 _NESTED_TABLE: Final = _table(*_CONTENT_FLAGS, *_INNER_FLAGS)
-_FOUND_BY_PATTERN: Final = (*_COMMON_TABLE.names, *_SELDOM_TABLE.names, *_NESTED_TABLE.names)
+_FOUND_BY_PATTERN: Final = tuple(
+    dict.fromkeys((*_COMMON_TABLE.names, *_SELDOM_TABLE.names, *_QUOTED_TABLE.names, *_NESTED_TABLE.names))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +136,8 @@ class Lines:
     ``text``: String, without line ends. ``body``: int64[lines], the body of each line. ``first``: int64[bodies + 1],
     the row of each body's first line. ``flags``: bool[lines] by name; `blank`, `margin` (begins with blank space),
     `indented` (a column of 4 or more), `quote`, `container` (begins with a marker of a quote or a list item), `open`
-    (may hold a link, a tag or a block id), `caret` (holds one), `inner_blank` (nothing but markers) and those of the
-    tables above.
+    (may hold a link, a tag or a block id), `caret` (holds one and is open), `inner_blank` (nothing but markers) and
+    those of the tables above.
     """
 
     text: pl.Series
@@ -162,66 +171,87 @@ def above_of(lines: Lines, flag: BoolArray, *, at_top: bool = False) -> BoolArra
     return above
 
 
+def columns_of(lines: Lines, rows: IntArray) -> IntArray:
+    """The column at which each line's text begins."""
+    texts = lines.text.gather(rows)
+    margin = texts.str.len_bytes().to_numpy() - texts.str.strip_chars_start(" \t").str.len_bytes().to_numpy()
+    column = margin.astype(np.int64)
+    # row loop: lines with a tab in the margin, among those in question
+    tabbed = np.flatnonzero(texts.str.contains(r"^ *\t").to_numpy())
+    for at, text in zip(tabbed.tolist(), texts.gather(tabbed).to_list(), strict=True):
+        column[at] = len(text[: margin[at]].expandtabs(4))
+    return column
+
+
 def _flags(text: pl.Series) -> dict[str, BoolArray]:
     size = len(text)
-    frame = text.to_frame().select_seq(_IS_OPEN, _HAS_CARET, _LEAD)
+    frame = text.to_frame().select_seq(_IS_OPEN, _LEAD)
     lead = frame["lead"].to_numpy().copy()
     flags = {name: np.zeros(size, dtype=np.bool_) for name in _FOUND_BY_PATTERN}
-    flags["open"], flags["caret"] = frame["open"].to_numpy(), frame["caret"].to_numpy()
+    flags["open"] = frame["open"].to_numpy()
+    flags["caret"] = np.zeros(size, dtype=np.bool_)
+    flags["caret"][flags["open"]] = text.filter(frame["open"]).str.contains("^", literal=True).to_numpy()
     flags["margin"] = margin = (lead == _MARGIN[0]) | (lead == _MARGIN[1])
     flags["indented"] = np.zeros(size, dtype=np.bool_)
-    within = (
-        text.filter(pl.Series(margin)).to_frame().select_seq(_IS_INDENTED, _BARE, _BARE_LEAD) if margin.any() else None
-    )
-    if within is not None:
+    if margin.any():
+        within = text.filter(pl.Series(margin)).to_frame().select_seq(_IS_INDENTED, _BARE_LEAD)
         flags["indented"][margin] = within["indented"].to_numpy()
         lead[margin] = within["lead"].to_numpy()
     flags["blank"] = lead == _NO_BYTE
-    _find_flags(flags, _COMMON_TABLE, np.arange(size), text, lead)
+    _find_flags(flags, _COMMON_TABLE, text, lead)
     flags["quote"] = lead == _QUOTE_MARK[0]
     flags["container"] = container = flags["quote"] | flags["list_item"]
-    _find_flags(flags, _SELDOM_TABLE, np.arange(size), text, lead)
+    for table in (_SELDOM_TABLE, _QUOTED_TABLE):
+        _find_flags(flags, table, text, lead)
     top = np.flatnonzero(~(container | margin))
-    _find_flags(flags, _TOP_TABLE, top, text, lead[top])
+    _find_flags(flags, _TOP_TABLE, text, lead, top)
     flags["inner_blank"] = np.zeros(size, dtype=np.bool_)
-    if within is not None:
-        loose = np.flatnonzero(margin & ~container)
-        content = within["text"].filter(pl.Series(~container[margin]))
+    loose = np.flatnonzero(margin & ~container)
+    if len(loose):
         flags["inner_blank"][loose] = lead[loose] == _NO_BYTE
-        _find_flags(flags, _NESTED_TABLE, loose, content, lead[loose])
+        _find_flags(flags, _NESTED_TABLE, text, lead, loose, has_margin=True)
     if container.any():
         holders = np.flatnonzero(container)
         content = text.filter(pl.Series(container)).str.replace(_PREFIX, "")
         inner = content.to_frame().select_seq(_LEAD)["lead"].to_numpy()
         flags["inner_blank"][holders] = inner == _NO_BYTE
-        _find_flags(flags, _NESTED_TABLE, holders, content, inner)
+        lead[holders] = inner
+        _find_flags(flags, _NESTED_TABLE, content, lead, holders)
     return flags
 
 
 def _find_flags(
-    flags: dict[str, BoolArray], table: _Table, rows: IntArray, texts: pl.Series, lead: NDArray[np.uint8]
+    flags: dict[str, BoolArray],
+    table: _Table,
+    texts: pl.Series,
+    lead: NDArray[np.uint8],
+    rows: IntArray | None = None,
+    *,
+    has_margin: bool = False,
 ) -> None:
-    """Looks for the patterns of ``table`` in the lines ``rows`` whose byte of ``lead`` allows them. ``texts`` are those
-    of the rows, or of all lines."""
-    marks = table.marks[lead]  # a bit for each flag that the first byte allows
-    is_asked = marks != 0
-    if not is_asked.any():
+    """Looks for the patterns of ``table`` in the lines ``rows`` (None: all) whose byte of ``lead`` allows them.
+    ``texts`` are those of the rows, or of all lines; with ``has_margin``, blank space before them is left out."""
+    marks = table.marks[lead if rows is None else lead[rows]]  # a bit for each flag that the first byte allows
+    asked = np.flatnonzero(marks)
+    if not len(asked):
         return
-    marks, rows = marks[is_asked], rows[is_asked]
-    texts = texts.filter(pl.Series(is_asked)) if len(texts) == len(lead) else texts[pl.Series(rows, dtype=pl.UInt32)]
+    marks, found_at = marks[asked], asked if rows is None else rows[asked]
+    texts = texts[pl.Series((found_at if len(texts) == len(lead) else asked).astype(np.uint32))]
+    if has_margin:
+        texts = texts.str.strip_chars_start(" \t")
     # all at once first: of most patterns there is nothing to find
     found = texts.str.contains(table.any_of)
     if not found.any():
         return
     is_found = found.to_numpy()
-    marks, rows, texts = marks[is_found], rows[is_found], texts.filter(found)
+    marks, found_at, texts = marks[is_found], found_at[is_found], texts.filter(found)
     for number, (name, pattern) in enumerate(zip(table.names, table.patterns, strict=True)):
         is_lone = marks == 1 << number  # nothing else can have been found
-        flags[name][rows[is_lone]] = True
+        flags[name][found_at[is_lone]] = True
         is_asked = (marks & (1 << number) != 0) & ~is_lone
         if is_asked.any():
             found = texts.filter(pl.Series(is_asked)).str.contains(pattern).to_numpy()
-            flags[name][rows[is_asked][found]] = True
+            flags[name][found_at[is_asked][found]] = True
 
 
 def _first_byte(texts: pl.Expr) -> pl.Expr:
@@ -231,7 +261,6 @@ def _first_byte(texts: pl.Expr) -> pl.Expr:
 _TEXT: Final = pl.col("text")
 _LEAD: Final = _first_byte(_TEXT)
 _IS_OPEN: Final = _TEXT.str.contains(_OPEN_SYNTAX).alias("open")
-_HAS_CARET: Final = _TEXT.str.contains("^", literal=True).alias("caret")
 _IS_INDENTED: Final = _TEXT.str.contains(_INDENTED).alias("indented")
 _BARE: Final = _TEXT.str.strip_chars_start(" \t")
 _BARE_LEAD: Final = _first_byte(_BARE)

@@ -7,12 +7,13 @@ list may be open or with reference definitions is left to `structure`.
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of
+from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of, columns_of
 
 _CLOSER: Final = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
 _OPENER: Final = re.compile(r"`{3,}|~{3,}")
@@ -63,19 +64,25 @@ def _hard_labels(lines: Lines, opaque: BoolArray) -> IntArray:
     rows = np.flatnonzero(lines.flags["open_label"] & ~opaque)
     if not len(rows):
         return rows
-    run = np.cumsum(lines.flags["blank"])
-    ends = np.flatnonzero(lines.text.str.contains("]:", literal=True).to_numpy())
-    return lines.body[rows[np.isin(run[rows], run[ends])]]
+    bodies = np.unique(lines.body[rows])
+    is_near = np.repeat(np.isin(np.arange(len(lines.first) - 1), bodies), np.diff(lines.first))
+    near = np.flatnonzero(is_near)
+    ends = near[lines.text.gather(near).str.contains("]:", literal=True).to_numpy()]
+    blank = np.flatnonzero(lines.flags["blank"])
+    is_ended = np.isin(np.searchsorted(blank, rows, side="right"), np.searchsorted(blank, ends, side="right"))
+    return lines.body[rows[is_ended]]
 
 
 def near_open(lines: Lines, flag: BoolArray) -> BoolArray:
     """``flag`` where anything among the lines up to the next blank ones may hold a link, a tag or a block id."""
-    if not flag.any():
+    rows = np.flatnonzero(flag)
+    if not len(rows):
         return flag
-    run = np.cumsum(lines.flags["blank"])
-    has_open = np.zeros(run[-1] + 1, dtype=np.bool_)
-    has_open[run[lines.flags["open"]]] = True
-    return flag & has_open[run]
+    blank, has_open = np.flatnonzero(lines.flags["blank"]), np.flatnonzero(lines.flags["open"])
+    run, run_of_open = np.searchsorted(blank, rows, side="right"), np.searchsorted(blank, has_open, side="right")
+    is_near = np.zeros(len(flag), dtype=np.bool_)
+    is_near[rows[np.isin(run, run_of_open)]] = True
+    return is_near
 
 
 def _judge_indented(lines: Lines, opaque: BoolArray, hard: BoolArray) -> None:
@@ -83,7 +90,7 @@ def _judge_indented(lines: Lines, opaque: BoolArray, hard: BoolArray) -> None:
     doubtful = _doubtful(lines, opaque, hard)
     if not len(doubtful):
         return
-    in_footnote = earlier(lines, lines.flags["footnote"] & ~opaque)[doubtful]
+    in_footnote = is_below(lines, lines.flags["footnote"] & ~opaque, doubtful)
     hard[lines.body[doubtful[in_footnote]]] = True
     doubtful = doubtful[~hard[lines.body[doubtful]]]
     code, unsure = _code_rows(lines, opaque, np.unique(lines.body[doubtful]))
@@ -92,10 +99,13 @@ def _judge_indented(lines: Lines, opaque: BoolArray, hard: BoolArray) -> None:
     hard[unsure] = True
 
 
-def earlier(lines: Lines, flag: BoolArray) -> BoolArray:
-    """For each line, whether ``flag`` holds for a line above it in its body."""
-    before = np.cumsum(flag) - flag
-    return before > before[lines.first[:-1]][lines.body]
+def is_below(lines: Lines, flag: BoolArray, rows: IntArray) -> BoolArray:
+    """For each of ``rows``, whether ``flag`` holds for a line above it in its body."""
+    at = np.flatnonzero(flag)
+    if not len(at):
+        return np.zeros(len(rows), dtype=np.bool_)
+    above = np.searchsorted(at, rows) - 1
+    return (above >= 0) & (lines.body[at[above]] == lines.body[rows])
 
 
 def after_break(lines: Lines) -> BoolArray:
@@ -214,37 +224,41 @@ def _doubtful(lines: Lines, opaque: BoolArray, hard: BoolArray) -> IntArray:
     return rows[np.array(keep, dtype=np.bool_)]
 
 
-def _code_rows(lines: Lines, opaque: BoolArray, bodies: IntArray) -> tuple[list[int], list[int]]:
+def _code_rows(lines: Lines, opaque: BoolArray, bodies: IntArray) -> tuple[IntArray, list[int]]:
     """Lines of ``bodies`` that are indented code whichever of the lists above them are open; bodies in which what
     follows such a line depends on the lists."""
-    blank = lines.flags["blank"]
-    after_blank = np.ones(len(blank), dtype=np.bool_)
-    after_blank[1:] = blank[:-1]
-    after_blank[lines.first[:-1]] = True
+    blank, body = lines.flags["blank"], lines.body
+    after_blank = above_of(lines, blank, at_top=True)
     is_item = lines.flags["list_item"] & ~lines.flags["rule"]
     is_plain = ~(lines.flags["margin"] | is_item)  # ends lists at most, and each of a run of them the same
-    code: list[int] = []
+    is_asked = np.repeat(np.isin(np.arange(len(lines.first) - 1), bodies), np.diff(lines.first))
+    rows = np.flatnonzero(is_asked & ~(blank | opaque))
+    is_first = np.ones(len(rows), dtype=np.bool_)
+    is_first[1:] = body[rows[1:]] != body[rows[:-1]]
+    begins = ~is_plain[rows]
+    begins[1:] |= begins[:-1]
+    starts = np.flatnonzero(begins | is_first)
+    is_free = np.logical_or.reduceat(after_blank[rows], starts) if len(rows) else after_blank[:0]
+    rows, is_first = rows[starts], is_first[starts]
+    column, item = columns_of(lines, rows), is_item[rows]
+    # what continues a line at the same column is what that line is
+    begins = item | is_free | is_first
+    begins[1:] |= item[:-1] | (column[1:] != column[:-1])
+    starts = np.flatnonzero(begins)
+    items: Iterator[str] = iter(lines.text.gather(rows[item]).to_list())
+    is_code: list[bool] = []
     unsure: list[int] = []
+    open_lists = _OpenLists()
+    asked = zip(*(found[starts].tolist() for found in (rows, column, item, is_free, is_first)), strict=True)
     # row loop: bodies that may hold indented code with links, few in any vault
-    for body in bodies.tolist():
-        first, stop = int(lines.first[body]), int(lines.first[body + 1])
-        rows = first + np.flatnonzero(~(blank | opaque)[first:stop])
-        if not len(rows):
-            continue
-        begins = ~is_plain[rows]
-        begins[1:] |= begins[:-1]
-        begins[0] = True
-        starts = np.flatnonzero(begins)
-        free = np.logical_or.reduceat(after_blank[rows], starts).tolist()
-        rows = rows[starts]
-        open_lists = _OpenLists()
-        texts = lines.text.gather(rows).to_list()
-        for row, text, item, is_free in zip(rows.tolist(), texts, is_item[rows].tolist(), free, strict=True):
-            if open_lists.reads_code(text, item, is_free):
-                code.append(row)
+    for row, at, is_listed, free, is_top in asked:
+        if is_top:
+            open_lists = _OpenLists()
+        is_code.append(open_lists.reads_code(at, next(items) if is_listed else None, free))
         if open_lists.is_unsure:
-            unsure.append(body)
-    return code, unsure
+            unsure.append(row)
+    counts = np.diff(np.append(starts, len(rows)))
+    return rows[np.repeat(np.array(is_code, dtype=np.bool_), counts)], np.unique(body[unsure]).tolist()
 
 
 class _OpenLists:
@@ -255,17 +269,19 @@ class _OpenLists:
         self._in_code: bool = False
         self.is_unsure: bool = False  # an indented line came directly below code of an item, which may have ended
 
-    def reads_code(self, text: str, is_item: bool, is_free: bool) -> bool:
-        """Whether the next line is code for certain; ``is_free``: it follows a blank line, so continues no text."""
-        margin = len(text) - len(text.lstrip(" \t"))
-        column = margin if "\t" not in text[:margin] else len(text[:margin].expandtabs(4))
+    def reads_code(self, column: int, item: str | None, is_free: bool) -> bool:
+        """Whether the next line, whose text begins at ``column``, is code for certain.
+
+        ``item``: its text where it looks like an item of a list; ``is_free``: it follows a blank line, so continues no
+        text.
+        """
         was_code, is_free = self._in_code and not is_free, is_free or self._in_code
         if is_free and column < self._least:
             self._least, self._greatest = _NO_LIST, 0
         self._in_code = is_free and column >= self._greatest + 4
         self.is_unsure |= was_code and not self._in_code and column >= 4
-        if is_item and not self._in_code:
-            self._open(text, is_free)
+        if item is not None and not self._in_code:
+            self._open(item, is_free)
         return self._in_code
 
     def _open(self, text: str, is_free: bool) -> None:

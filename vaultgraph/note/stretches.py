@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of
-from vaultgraph.note.regions import Regions, earlier, near_open
+from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of, columns_of
+from vaultgraph.note.regions import Regions, is_below, near_open
 
 _DEEPER: int = 6  # an item this much further in than the one before may be text of that one
 _INSIDE: int = 2  # an item this much further in may lie inside the one before
@@ -60,8 +60,12 @@ def _starts(lines: Lines, readable: BoolArray, breaking: BoolArray) -> tuple[Boo
     delimiters = np.flatnonzero(flags["delimiter_row"] & readable & ~starts)
     if len(delimiters):
         # every row of a table is its own: a code span never runs from one cell into another
-        number = np.cumsum(starts)
-        is_table = readable & np.isin(number, number[delimiters])
+        begins = np.flatnonzero(starts)
+        stretch = np.unique(np.searchsorted(begins, delimiters, side="right"))
+        steps = np.zeros(len(readable) + 1, dtype=np.int32)
+        steps[np.append(0, begins)[stretch]] += 1
+        steps[np.append(begins, len(readable))[stretch]] -= 1
+        is_table = readable & (np.cumsum(steps[:-1]) > 0)
     return starts | is_table, is_table
 
 
@@ -126,19 +130,21 @@ class _Doubts:
     def _headings(self) -> BoolArray:
         """Headings with blank space before, which may be inside a list item or a footnote."""
         flags = self.lines.flags
-        found = flags["inner_heading"] & flags["margin"] & ~flags["container"]
-        return found & self._in_list() if found.any() else found
+        return self._in_list(flags["inner_heading"] & flags["margin"] & ~flags["container"])
 
     def _quotes(self) -> BoolArray:
         """Lines of a quote further in or out than the one above: below a list item they are another quote."""
         flags = self.lines.flags
         found = flags["quote"] & above_of(self.lines, flags["quote"])
         found &= flags["margin"] != above_of(self.lines, flags["margin"])
-        return found & self._in_list() if found.any() else found
+        return self._in_list(found)
 
-    def _in_list(self) -> BoolArray:
-        flags = self.lines.flags
-        return earlier(self.lines, (flags["list_item"] | flags["footnote"]) & self.readable)
+    def _in_list(self, found: BoolArray) -> BoolArray:
+        """``found`` where a list or a footnote may be open."""
+        flags, rows = self.lines.flags, np.flatnonzero(found)
+        if len(rows):
+            found[rows] = is_below(self.lines, (flags["list_item"] | flags["footnote"]) & self.readable, rows)
+        return found
 
     def _underlines(self) -> BoolArray:
         """Lines of dashes or equal signs that are neither rule, item nor surely an underline."""
@@ -151,10 +157,10 @@ class _Doubts:
             top = _before(self.starts, rows)
             # indented code looks like text while nothing in it is read
             found[rows[flags["indented"][top]]] = True
-            in_list = self._in_list()
-            loose = self.underlines
-            loose = loose[(flags["margin"][loose] | flags["margin"][_before(self.starts, loose)]) & in_list[loose]]
-            found[loose] = True
+            at = self.underlines
+            loose = np.zeros_like(found)
+            loose[at] = flags["margin"][at] | flags["margin"][_before(self.starts, at)]
+            found |= self._in_list(loose)
         return found
 
     def _items(self) -> IntArray:
@@ -168,11 +174,11 @@ class _Doubts:
         if not len(rows):
             return rows
         item = flags["list_item"]
-        column = _columns(self.lines, rows)
+        column = columns_of(self.lines, rows)
         outer = _before(self.starts & ~flags["indented"], rows)
         nearest = _before(self.starts, rows)
         marked = _before(self.starts & item, rows)
-        inwards = column - _columns(self.lines, marked)
+        inwards = column - columns_of(self.lines, marked)
         is_outer_item = item[outer] & (self.lines.body[outer] == self.lines.body[rows])
         is_near_item = item[nearest] & (self.lines.body[nearest] == self.lines.body[rows])
         is_deep = deep[rows] & ~(is_outer_item & (inwards < _DEEPER) & item[rows])
@@ -186,15 +192,3 @@ def _before(flag: BoolArray, rows: IntArray) -> IntArray:
     if not len(at):
         return np.zeros_like(rows)
     return at[np.maximum(np.searchsorted(at, rows) - 1, 0)]
-
-
-def _columns(lines: Lines, rows: IntArray) -> IntArray:
-    """The column at which each line's text begins."""
-    texts = lines.text.gather(rows)
-    margin = texts.str.len_bytes().to_numpy() - texts.str.strip_chars_start(" \t").str.len_bytes().to_numpy()
-    column = margin.astype(np.int64)
-    # row loop: lines with a tab in the margin, among those in question
-    tabbed = np.flatnonzero(texts.str.contains(r"^ *\t").to_numpy())
-    for at, text in zip(tabbed.tolist(), texts.gather(tabbed).to_list(), strict=True):
-        column[at] = len(text[: margin[at]].expandtabs(4))
-    return column

@@ -6,8 +6,10 @@ here. About 100 µs a kilobyte.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import add, sub
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -24,6 +26,7 @@ from markdown_it.rules_block import (
     reference,
 )
 from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
 
 from vaultgraph.note.lines import DELIMITER_ROW
 
@@ -74,31 +77,72 @@ def block_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": MOST_NESTING})
     parser.core.ruler.before("block", "last_line_end", _last_line_end)
     parser.core.ruler.enableOnly(["last_line_end", "block"])  # line ends are LF already, NUL bytes stay
-    parser.block.ruler.at("reference", _definition, {"alt": []})
-    parser.block.ruler.before("reference", "footnote", _footnote, {"alt": ["paragraph", "reference", "blockquote"]})
-    parser.block.ruler.before("fence", "math_block", _math_block, {"alt": ["paragraph", "reference", "blockquote"]})
-    parser.block.ruler.before("fence", "comment_block", _comment_block, {"alt": []})
     parser.block.ruler.at("lheading", _underlined, {"alt": []})
-    _interrupt_at_once(parser)
+    parser.core.ruler.at("block", _read_blocks)
+    _ask_by_first(parser)
     return parser
 
 
-def _interrupt_at_once(parser: MarkdownIt) -> None:
-    """Ask for each line of a paragraph only the rules that its first character allows.
+def _ask_by_first(parser: MarkdownIt) -> None:
+    """Ask for each line only the rules that its first character allows.
 
     By itself markdown-it-py calls all of them for every line.
     """
-    only_in_lists = {"fence", "blockquote", "hr"}
-    for name, rule in _INTERRUPTING.items():
-        parser.block.ruler.at(name, rule, {"alt": ["list"] if name in only_in_lists else []})
-    parser.block.ruler.push("interruption", _interrupted, {"alt": ["paragraph", "reference", "blockquote"]})
+    ruler = parser.block.ruler
+    ruler.after("code", "begins", _begins, {"alt": []})
+    ruler.disable([name for name in _BEGINNING if name in ruler.get_all_rules()])
+    # behind "paragraph", which no line gets past: these are asked only whether they interrupt something
+    ruler.push("interruption", _interrupted, {"alt": ["paragraph", "reference", "blockquote"]})
+    ruler.push("list_interruption", _interrupted_list, {"alt": ["list"]})
+
+
+def _begins(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    return _asked(_BEGINNING_BY_FIRST, state, start_line, end_line, silent)
 
 
 def _interrupted(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
     """Whether a block begins on this line that may end a paragraph; never begins one itself."""
+    return silent and _asked(_INTERRUPTING_BY_FIRST, state, start_line, end_line, silent)
+
+
+def _interrupted_list(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    return silent and _asked(_ENDING_LISTS_BY_FIRST, state, start_line, end_line, silent)
+
+
+def _asked(
+    by_first: Mapping[str, Sequence["_Rule"]], state: StateBlock, start_line: int, end_line: int, silent: bool
+) -> bool:
     start = state.bMarks[start_line] + state.tShift[start_line]
-    rules = _BY_FIRST.get(state.src[start : start + 1])
-    return rules is not None and silent and any(rule(state, start_line, end_line, True) for rule in rules)
+    rules = by_first.get(state.src[start : start + 1])
+    return rules is not None and any(rule(state, start_line, end_line, silent) for rule in rules)
+
+
+class _Blocks(StateBlock):
+    """The state of a parser at the start of ``src``, whose lines all end: markdown-it-py looks for them one by one."""
+
+    def __init__(self, src: str, md: MarkdownIt, env: Any, tokens: list[Token]) -> None:
+        super().__init__("", md, env, tokens)
+        self.src = src
+        lines = src.split("\n")[:-1]
+        sizes = list(map(len, lines))
+        starts = list(accumulate(sizes, lambda start, size: start + size + 1, initial=0))
+        margins = list(map(sub, sizes, [len(line.lstrip(" \t")) for line in lines]))
+        columns = margins.copy()
+        if "\t" in src:
+            for number, (line, margin) in enumerate(zip(lines, margins, strict=True)):
+                if margin:
+                    columns[number] = len(line[:margin].expandtabs(4))
+        self.bMarks = starts
+        self.eMarks = [*map(add, starts, sizes), len(src)]
+        self.tShift = [*margins, 0]
+        self.sCount = [*columns, 0]
+        self.bsCount = [0] * len(starts)
+        self.lineMax = len(lines)
+
+
+def _read_blocks(state: StateCore) -> None:
+    blocks = _Blocks(state.src, state.md, state.env, state.tokens)
+    state.md.block.tokenize(blocks, blocks.line, blocks.lineMax)
 
 
 def _underlined(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
@@ -225,28 +269,29 @@ def _delimited(state: StateBlock, start_line: int, end_line: int, silent: bool, 
     return False
 
 
-_INTERRUPTING: Final = {
-    "math_block": _math_block,
-    "fence": fence,
-    "blockquote": blockquote,
-    "hr": hr,
-    "list": list_block,
-    "footnote": _footnote,
-    "html_block": html_block,
-    "heading": heading,
+_Rule = Callable[[StateBlock, int, int, bool], bool]
+# name: rule, first characters of the lines on which it may begin a block; in the order in which they are asked
+_BEGINNING: Final[dict[str, tuple[_Rule, str]]] = {
+    "math_block": (_math_block, "$"),
+    "comment_block": (_comment_block, "%"),
+    "fence": (fence, "`~"),
+    "blockquote": (blockquote, ">"),
+    "hr": (hr, "*-_"),
+    "list": (list_block, "*+-0123456789"),
+    "footnote": (_footnote, "["),
+    "reference": (_definition, "["),
+    "html_block": (html_block, "<"),
+    "heading": (heading, "#"),
 }
-_FIRST: Final = {
-    "math_block": "$",
-    "fence": "`~",
-    "blockquote": ">",
-    "hr": "*-_",
-    "list": "*+-0123456789",
-    "footnote": "[",
-    "html_block": "<",
-    "heading": "#",
-}
-_BY_FIRST: Final = {
-    first: tuple(rule for name, rule in _INTERRUPTING.items() if first in _FIRST[name])
-    for first in sorted(set("".join(_FIRST.values())))
-}
-"""The rules that may end a paragraph, by the first character of the line."""
+
+
+def _by_first(*names: str) -> dict[str, tuple[_Rule, ...]]:
+    """The rules by the first character of the line."""
+    rules = [_BEGINNING[name] for name in names]
+    firsts = sorted({character for _, characters in rules for character in characters})
+    return {first: tuple(rule for rule, characters in rules if first in characters) for first in firsts}
+
+
+_BEGINNING_BY_FIRST: Final = _by_first(*_BEGINNING)
+_INTERRUPTING_BY_FIRST: Final = _by_first(*(name for name in _BEGINNING if name not in {"comment_block", "reference"}))
+_ENDING_LISTS_BY_FIRST: Final = _by_first("fence", "blockquote", "hr")
