@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from vaultgraph.graph import stored_records
 from vaultgraph.graph.stored_late import LateSegment
 from vaultgraph.vault.vault import open_vault
 
@@ -72,13 +73,14 @@ def test_a_cache_damaged_after_it_was_opened_is_rebuilt_and_said_once(cached, ha
         assert (vault.report.origin, vault.report.cache) == ("cache", None)
 
 
-@pytest.mark.parametrize("harm", [damage, cut])
-def test_a_refresh_that_finds_the_cache_damaged_builds_from_the_notes(cached, harm):
+@pytest.mark.parametrize(("harm", "origin"), [(damage, "refreshed"), (cut, "built")])
+def test_a_cache_found_damaged_during_or_after_a_refresh_is_rebuilt_from_the_notes(cached, harm, origin):
     with open_vault(cached) as vault:
         harm(cached)
         (cached / "a.md").write_text("# A\nnew [[b]]", encoding="utf-8")
-        assert vault.refresh().origin == "built"
+        assert vault.refresh().origin == origin  # a refresh needs no bodies of other notes
         assert bodies(vault) == ["# A\nnew [[b]]", f"# B\n{LONG}"]
+        assert vault.report.origin == "built"
 
 
 def test_a_cache_replaced_by_another_server_is_no_damage(cached):
@@ -86,6 +88,20 @@ def test_a_cache_replaced_by_another_server_is_no_damage(cached):
         (cached / ".kglite/graph.kgl").unlink()
         assert bodies(vault) == [f"# A\n{LONG}[[b]]", f"# B\n{LONG}"]
         assert vault.report.origin == "cache"
+
+
+@pytest.mark.parametrize("most_edited", [0, 1, 9])
+def test_edits_leave_bodies_in_the_file_as_long_as_few_differ(cached, monkeypatch, most_edited):
+    monkeypatch.setattr(stored_records, "_MOST_EDITED", most_edited)
+    with open_vault(cached) as vault:
+        for number, path in enumerate(("b.md", "a.md", "b.md")):
+            (cached / path).write_text(f"# {path[0].upper()}\n{number}", encoding="utf-8")
+            vault.refresh()
+        found = vault.current().graph.node_columns["body"].segments[0]
+        assert (isinstance(found, LateSegment) and not found.is_read) == (most_edited > 1)
+        assert found.filled(0, 2) == 2
+        assert bodies(vault) == ["# A\n1", "# B\n2"]
+        assert vault.current().records.notes["body"].to_list() == ["# A\n1", "# B\n2"]
 
 
 def test_an_edit_after_a_start_from_the_cache_keeps_the_other_bodies(cached):

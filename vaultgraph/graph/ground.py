@@ -29,6 +29,11 @@ class Ground:
     elsewhere: pl.DataFrame
     numbering: Numbering
 
+    @property
+    def is_in_order(self) -> bool:
+        """Whether few names are found at once."""
+        return self.names.by_end is not None
+
     def in_order(self) -> "Ground":
         """The ground with names in order, by which few are found at once."""
         return replace(self, names=in_order(self.names))

@@ -51,14 +51,14 @@ def patched(old: Built, before: RecordTable, after: RecordTable, notes: Ids, pro
     if len(notes) > MOST_NOTES or before.pieces.height or after.pieces.height or ground is None:
         return None
     files = ground.catalogue.row_of_note[notes]
-    was, now = before.notes[notes], after.notes[notes]
+    rows = notes.tolist()
+    was, now = before.listing[notes], after.listing[notes]
     is_named_as_before = was.select(_SAME).equals(now.select(_SAME)) and not now["is_canvas"].any()
-    if not is_named_as_before or (files < 0).any() or was["body"].null_count() or now["body"].null_count():
+    if not is_named_as_before or (files < 0).any() or not (before.has_bodies(rows) and after.has_bodies(rows)):
         return None
     nodes = ground.numbering.of_file.gather(files).to_numpy()
-    columns = with_texts(old.graph, nodes, now["body"].to_list(), now["size_bytes"].to_list())
+    columns = with_texts(old.graph, ground, after, (nodes, rows))
     texted = replace(old, graph=replace(old.graph, node_columns=columns), ground=_with_sizes(ground, files, now))
-    rows = notes.tolist()
     stated = {
         name: (rows_of_notes(getattr(before, name), rows), rows_of_notes(getattr(after, name), rows))
         for name in _STATED

@@ -5,6 +5,7 @@ which exist by being named, may.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -26,6 +27,9 @@ from vaultgraph.graph.ground import Ground
 from vaultgraph.graph.links import LinkRows
 from vaultgraph.graph.nodes import Numbering, built_in_segments, image_texts
 from vaultgraph.graph.properties import WIDEST, property_segments
+from vaultgraph.graph.stored_late import LateSegment
+from vaultgraph.graph.stored_records import LateRecords
+from vaultgraph.graph.texts import taken
 from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.settings import Profile
 
@@ -36,11 +40,23 @@ _SHADOWED: Final = "frontmatter."
 _MOST_TIMES: Final = 32  # of files; finding more nodes one by one takes longer than all at once
 
 
-def with_texts(graph: Graph, nodes: Ids, bodies: Sequence[str | None], sizes: Sequence[int]) -> dict[str, Column]:
-    """The node columns with other bodies and sizes for the notes ``nodes``."""
-    values: dict[str, Sequence[object]] = {"body": bodies, "size_bytes": sizes}
-    changed = {key: _with_values(graph.node_columns[key], nodes, new) for key, new in values.items()}
-    return {**graph.node_columns, **changed}
+def with_texts(graph: Graph, ground: Ground, records: RecordTable, changed: tuple[Ids, list[int]]) -> dict[str, Column]:
+    """The node columns with other bodies and sizes for the ``changed`` notes: nodes, and rows in ``records``."""
+    nodes, rows = changed
+    body = graph.node_columns["body"]
+    first, *others = body.segments
+    is_whole = not others and (first.first, first.stop) == (0, len(ground.numbering.notes))
+    if is_whole and isinstance(first, LateSegment) and not first.is_read and isinstance(records, LateRecords):
+        bodies = Column((first.loading(partial(_bodies, records, ground)),))
+    else:
+        bodies = _with_values(body, nodes, records.bodies(rows))
+    sizes = _with_values(graph.node_columns["size_bytes"], nodes, records.listing["size_bytes"][rows].to_list())
+    return {**graph.node_columns, "body": bodies, "size_bytes": sizes}
+
+
+def _bodies(records: RecordTable, ground: Ground) -> pl.Series:
+    """The bodies of notes by node."""
+    return taken(by_file(records.notes["body"], ground.catalogue), ground.numbering.notes)
 
 
 def _with_values(column: Column, ids: Ids, values: Sequence[object]) -> Column:
@@ -161,7 +177,10 @@ def changed_properties(
 
 def is_narrow(graph: Graph) -> bool:
     """Whether the segments of each property stand for themselves, with room for an edit."""
-    return sum(len(segment.series) for column in graph.node_columns.values() for segment in column.segments) < WIDEST
+    return (
+        sum(segment.stop - segment.first for column in graph.node_columns.values() for segment in column.segments)
+        < WIDEST
+    )
 
 
 def _by_key(rows: pl.DataFrame) -> dict[str, list[tuple[object, ...]]]:

@@ -144,6 +144,10 @@ class LateSegment(Segment):
             return False
         return True
 
+    def loading(self, load: Callable[[], pl.Series]) -> "LateSegment":
+        """A segment of other cells, of which the same ones are null."""
+        return LateSegment(self.first, self._length, self._dtype, load, self._known)
+
     @property
     def stop(self) -> int:
         """One past the last id; known without the cells."""

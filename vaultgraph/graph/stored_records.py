@@ -4,7 +4,7 @@ Part of graph/store. A start needs the notes without their bodies, and most quer
 four fifths of a file.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -18,7 +18,15 @@ from vaultgraph.graph.stored_late import Late, LateReads
 from vaultgraph.graph.stored_pieces import pieces_fault
 from vaultgraph.kgl.arrays import is_valid, unpack_series
 from vaultgraph.kgl.reader import KglFile
-from vaultgraph.note.records import NOTES, SCHEMAS, LinkSyntax, PieceKind, RecordTable, ValueKind
+from vaultgraph.note.records import (
+    NOTES,
+    SCHEMAS,
+    LinkSyntax,
+    PieceKind,
+    RecordTable,
+    ValueKind,
+    exchanged_table,
+)
 
 BODIES: Final = "records.notes.body"
 EARLY: Final = ("records.notes.path", "records.notes.title")
@@ -36,6 +44,7 @@ _NEVER_NULL: Final = {
     "cells": ("note", "piece", "key", "text"),
     "problems": ("note", "code", "severity", "message"),
 }
+_MOST_EDITED: Final = 64  # bodies that differ from the file, until all are read
 _STATED: Final = tuple(kind for kind in ValueKind if kind <= ValueKind.JSON)  # by notes; queries make the others
 _CODES: Final = {"properties": ("kind", _STATED), "links": ("syntax", LinkSyntax), "pieces": ("kind", PieceKind)}
 
@@ -46,8 +55,10 @@ class LateRecords(RecordTable):
     ``has_body``: ``bool[notes]``, which notes have a body.
     """
 
-    __slots__ = ("_listing", "_reads", "_tables", "has_body")
+    __slots__ = ("_bodies", "_edited", "_listing", "_reads", "_tables", "has_body")
     has_body: npt.NDArray[np.bool_]
+    _bodies: Late[pl.Series]
+    _edited: dict[int, str | None]  # bodies by row that are no longer what the file says
     _listing: pl.DataFrame
     _reads: LateReads
     _tables: dict[str, Callable[[], pl.DataFrame]]
@@ -61,9 +72,7 @@ class LateRecords(RecordTable):
         part = file.part(name for name in names if name in file)
         bodies = reads.late(partial(unpack_series, part, BODIES, pl.String(), rows), by_itself=True)
         together = reads.late(partial(_linked, file, texts, rows))
-        tables: dict[str, Callable[[], pl.DataFrame]] = {
-            "notes": lambda: listing.with_columns(bodies().alias("body")).select(NOTES.names())
-        }
+        tables: dict[str, Callable[[], pl.DataFrame]] = {"notes": partial(_notes, listing, bodies, {})}
         is_plain = not file.meta["rows"]["records.pieces"] and not file.meta["rows"]["records.cells"]
         for name in SCHEMAS:
             if is_plain and name in ("pieces", "cells"):
@@ -73,6 +82,8 @@ class LateRecords(RecordTable):
             elif name != "notes":
                 tables[name] = reads.late(partial(_stated, file, name, texts, rows))
         object.__setattr__(self, "has_body", np.ones(rows, dtype=np.bool_) if is_filled is None else is_filled)
+        object.__setattr__(self, "_bodies", bodies)
+        object.__setattr__(self, "_edited", {})
         object.__setattr__(self, "_listing", listing)
         object.__setattr__(self, "_reads", reads)
         object.__setattr__(self, "_tables", tables)
@@ -94,6 +105,35 @@ class LateRecords(RecordTable):
         """All columns of the notes but `body`."""
         return self._listing
 
+    def bodies(self, rows: Sequence[int]) -> list[str | None]:
+        """As of any records; those that were exchanged without reading others."""
+        if any(row not in self._edited for row in rows):
+            return super().bodies(rows)
+        return [self._edited[row] for row in rows]
+
+    def has_bodies(self, rows: Sequence[int]) -> bool:
+        """As of any records, without reading them."""
+        return bool(self.has_body[list(rows)].all())
+
+    def exchanged(self, new: RecordTable, rows: Sequence[int]) -> RecordTable:
+        """As of any records. Bodies that were not read yet still are not, as long as few differ from the file."""
+        edited = self._edited | dict(zip(rows, new.notes["body"].to_list(), strict=True))
+        if self._bodies.make is None or len(edited) > _MOST_EDITED:
+            return super().exchanged(new, rows)
+        fresh = new.tables()
+        made: LateRecords = object.__new__(LateRecords)
+        for name in SCHEMAS:
+            if name != "notes":
+                object.__setattr__(made, name, exchanged_table(name, getattr(self, name), fresh[name], rows))
+        listing = exchanged_table("notes", self._listing, new.listing, rows)
+        has_body = self.has_body.copy()
+        has_body[list(rows)] = new.notes["body"].is_not_null().to_numpy()
+        fields = {"_bodies": self._bodies, "_edited": edited, "_listing": listing, "_reads": self._reads}
+        tables = {"notes": partial(_notes, listing, self._bodies, edited)}
+        for name, value in {**fields, "_tables": tables, "has_body": has_body}.items():
+            object.__setattr__(made, name, value)
+        return made
+
     @property
     def fault(self) -> str | None:
         """What was wrong with the first part of the file that could not be read late; None while nothing is."""
@@ -114,6 +154,16 @@ class LateRecords(RecordTable):
     def piece_column(self, key: str) -> pl.Series:
         """A column of the pieces."""
         return self.pieces[key]
+
+
+def _notes(listing: pl.DataFrame, bodies: Callable[[], pl.Series], edited: Mapping[int, str | None]) -> pl.DataFrame:
+    """The notes with the bodies of the file, but for the ``edited`` ones."""
+    column = bodies().alias("body")
+    if edited:
+        rows = np.arange(len(column))
+        rows[list(edited)] = len(column) + np.arange(len(edited))
+        column = pl.concat([column, pl.Series("body", list(edited.values()), dtype=pl.String)], rechunk=False)[rows]
+    return listing.with_columns(column).select(NOTES.names())
 
 
 def late_fault(records: RecordTable) -> str | None:

@@ -193,6 +193,21 @@ class RecordTable:
         """``notes`` without `body`: records from a cache file then need not read the bodies."""
         return pl.DataFrame([column for column in self.notes.iter_columns() if column.name != "body"])
 
+    def bodies(self, rows: Sequence[int]) -> list[str | None]:
+        """The bodies of a few notes."""
+        return self.notes["body"][list(rows)].to_list()
+
+    def has_bodies(self, rows: Sequence[int]) -> bool:
+        """Whether each of a few notes has one."""
+        return None not in self.bodies(rows)
+
+    def exchanged(self, new: "RecordTable", rows: Sequence[int]) -> "RecordTable":
+        """The records with the notes at ``rows``, ascending, as ``new`` has them; both have the same paths there."""
+        fresh = new.tables()
+        return RecordTable(
+            **{name: exchanged_table(name, frame, fresh[name], rows) for name, frame in self.tables().items()}
+        )
+
     def tables(self) -> dict[str, pl.DataFrame]:
         """The frames by name, in the order of ``SCHEMAS``."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -237,7 +252,7 @@ def merge_records(old: RecordTable, new: RecordTable) -> RecordTable:
         rows = old.listing["path"].search_sorted(new.notes["path"]).to_list()
         inside = [row for row in rows if row < old.listing.height]
         if len(inside) == len(rows) and old.listing["path"][inside].equals(new.notes["path"]):
-            return _spliced(old, new, rows)
+            return old.exchanged(new, rows)
     kept = without_paths(old, new.notes["path"].to_list())
     shift = kept.notes.height
     stacked = {name: pl.concat([frame, _shifted(new.tables()[name], shift)]) for name, frame in kept.tables().items()}
@@ -256,22 +271,18 @@ def merge_records(old: RecordTable, new: RecordTable) -> RecordTable:
     )
 
 
-def _spliced(old: RecordTable, new: RecordTable, rows: list[int]) -> RecordTable:
-    """``old`` with the notes at ``rows``, ascending, as ``new`` has them; what lies between is neither moved nor
-    copied."""
-    frames: dict[str, pl.DataFrame] = {}
-    at = pl.Series(rows, dtype=pl.UInt32)
-    for name, frame in old.tables().items():
-        fresh = new.tables()[name].select(frame.columns)
-        if name == "notes":
-            spans = [(row, row + 1) for row in rows]
-            own = [fresh[number : number + 1] for number in range(len(rows))]
-        else:
-            spans = [_span(frame, row) for row in rows]
-            fresh = fresh.with_columns(at[fresh["note"]].alias("note"))
-            own = [rows_of_notes(fresh, [row]) for row in rows]
-        frames[name] = _exchanged(frame, spans, own)
-    return RecordTable(**frames)
+def exchanged_table(name: str, frame: pl.DataFrame, fresh: pl.DataFrame, rows: Sequence[int]) -> pl.DataFrame:
+    """The table ``name`` with the rows of the notes at ``rows``, ascending, as in ``fresh``, where they are the notes
+    0, 1, 2…; what lies between is neither moved nor copied."""
+    fresh = fresh.select(frame.columns)
+    if name == "notes":
+        spans = [(row, row + 1) for row in rows]
+        own = [fresh[number : number + 1] for number in range(len(rows))]
+    else:
+        spans = [_span(frame, row) for row in rows]
+        fresh = fresh.with_columns(pl.Series(rows, dtype=pl.UInt32)[fresh["note"]].alias("note"))
+        own = [rows_of_notes(fresh, [row]) for row in rows]
+    return _exchanged(frame, spans, own)
 
 
 def _exchanged(frame: pl.DataFrame, spans: list[tuple[int, int]], own: list[pl.DataFrame]) -> pl.DataFrame:

@@ -176,21 +176,27 @@ def refresh_whatever_was_cached(
 def prepared(state: State) -> State:
     """``state`` with the ground of its graph, which a start from the cache does without: the first edit is then taken
     in like every other."""
-    if state.stamps is None or state.records.pieces.height:
+    ground = state.built.ground
+    if state.stamps is None or (ground and ground.is_in_order) or state.records.pieces.height:
         return state
-    from vaultgraph.graph.build import ground_of  # noqa: PLC0415 -- as the builder
-    from vaultgraph.note.read import read_notes  # noqa: PLC0415
+    from vaultgraph.note.read import read_notes  # noqa: PLC0415 -- as the builder
 
     try:
         preload()
-        read_notes(
-            ["a.md"], [_SAMPLE], state.profile.reading
-        )  # the first note a thread reads takes several times as long
-        settle(state.records)
-        ground = (state.built.ground or ground_of(state.records, state.stamps, state.profile)).in_order()
+        # The first note a thread reads takes several times as long.
+        read_notes(["a.md"], [_SAMPLE], state.profile.reading)
+        return replace(state, built=_grounded(state, state.stamps))
     except (CorruptKglError, MemoryError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return state  # the next edit builds anew, and says what is wrong
-    return replace(state, built=replace(state.built, ground=ground))
+
+
+def _grounded(state: State, stamps: Stamps) -> Built:
+    """The graph with its ground, all of which but the bodies is read from the cache now."""
+    from vaultgraph.graph.build import ground_of  # noqa: PLC0415 -- as the builder
+
+    settle(state.records)
+    ground = state.built.ground or ground_of(state.records, stamps, state.profile)
+    return replace(state.built, ground=ground.in_order())
 
 
 def preload() -> None:
@@ -216,11 +222,12 @@ def _patch(old: State, records: RecordTable, taken: _Taken, profile: Profile) ->
     is_resized = files["size_bytes"] != old.stamps.files["size_bytes"]
     if not files["path"].filter(is_resized).is_in(written.implode()).all():
         return None
-    from vaultgraph.graph.patch import patched  # noqa: PLC0415 -- as the builder
+    from vaultgraph.graph.patch import MOST_NOTES, patched  # noqa: PLC0415 -- as the builder
 
-    settle(old.records)  # what is patched knows nothing of the file any more
+    if old.records.pieces.height or len(written) > MOST_NOTES:
+        return None
     notes = records.listing["path"].search_sorted(written).to_numpy().astype(np.int64)
-    return patched(old.built, old.records, records, notes, profile)
+    return patched(_grounded(old, old.stamps), old.records, records, notes, profile)
 
 
 def _has_same_inputs(old: State, configuration: Mapping[str, str], taken: _Taken) -> bool:
