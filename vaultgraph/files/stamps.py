@@ -7,6 +7,7 @@ into files. Reading is by folder handle, regular files only, and never waits for
 import errno
 import os
 import stat
+import sys
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -35,6 +36,7 @@ Problem = tuple[str, int | None, str, str, str]
 _ICLOUD: Final = ".icloud"  # .Note.md.icloud stands for a Note.md that is in the cloud only
 _INODE: Final = 2**63 - 1  # some file systems number files with 64 bits or more
 _SMALL_BYTES: Final = 4096
+_HAS_FLAGS: Final = sys.platform != "linux"  # by which a small file may be in the cloud only
 _MOST_BYTES: Final = 1 << 26  # of one file that is read: a larger one would be held in memory several times
 
 
@@ -157,7 +159,9 @@ def read_files(root: VaultRoot, paths: Sequence[str], sizes: Sequence[int]) -> t
     contents: list[bytes | None] = []
     problems: list[Problem] = []
     last_folder = ""
+    counts_blocks = root.counts_blocks
     with folders_of(root.handle) as folders:
+        handle_of = folders.handle
         for path, size_bytes in zip(paths, sizes, strict=True):
             folder, _, name = path.rpartition("/")
             # The whole check costs more than the read of a small note, so a folder is checked once for all its files.
@@ -165,7 +169,7 @@ def read_files(root: VaultRoot, paths: Sequence[str], sizes: Sequence[int]) -> t
                 check_listed(path)
                 last_folder = folder
             try:
-                data = _read_one(folders.handle(folder), name, size_bytes, root.counts_blocks)
+                data = _read_one(handle_of(folder), name, size_bytes, counts_blocks)
             except OSError as reason:
                 data = None
                 problems.append(_why_unread(folders, path, reason))
@@ -204,11 +208,18 @@ def _read_one(folder: int, name: str, size_bytes: int, counts_blocks: bool) -> b
         return None  # not even opened; smaller ones show only by the flag of macOS, which is looked at below
     handle = os.open(name, FILE_FLAGS, dir_fd=folder)
     try:
+        if 0 < size_bytes <= _MOST_BYTES and not _HAS_FLAGS:
+            # What gives just as many bytes as the stat pass saw is the regular file that it saw: one question less to
+            # the system is a fifth of reading a small note. A pipe gives nothing, since nothing here waits.
+            data = os.read(handle, size_bytes + 1)
+            if len(data) == size_bytes:
+                return data
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is no regular file")
         if is_placeholder(status, counts_blocks):
             return None
+        os.lseek(handle, 0, os.SEEK_SET)
         if status.st_size <= _MOST_BYTES:
             data = read_whole(handle, status.st_size or size_bytes, _MOST_BYTES)
             if len(data) <= _MOST_BYTES:

@@ -149,14 +149,16 @@ def with_mtimes(graph: Graph, stamps: Stamps) -> Graph:
     """``graph`` with the node column `mtime`: Datetime("us", "UTC") of each node whose `path` is in ``stamps``."""
     paths = graph.node_columns.get("path")
     times = stamps.files.select("path", mtime=(pl.col("mtime_ns") // 1000).cast(pl.Datetime("us", "UTC")))
+    stated = [segment for segment in (paths.segments if paths else ()) if segment.dtype == pl.String()]
+    every = pl.concat([pl.Series([], dtype=pl.String), *(segment.series for segment in stated)], rechunk=False)
+    found = every.alias("path").to_frame().join(times, on="path", how="left", maintain_order="left")["mtime"]
     segments: list[Segment] = []
-    for segment in paths.segments if paths else ():
-        if segment.series.dtype != pl.String():
-            continue
-        asked = segment.series.rename("path").to_frame()
-        found = asked.join(times, on="path", how="left", maintain_order="left")["mtime"]
-        if found.null_count() < len(found):
-            segments.append(Segment(segment.first, found))
+    start = 0
+    for segment in stated:
+        own = found.slice(start, segment.stop - segment.first)
+        start += len(own)
+        if own.null_count() < len(own):
+            segments.append(Segment(segment.first, own))
     columns = {key: column for key, column in graph.node_columns.items() if key != MTIME}
     return replace(graph, node_columns=columns | {MTIME: Column(tuple(segments))} if segments else columns)
 

@@ -21,6 +21,7 @@ _BLOCK: Final = 1024
 _LEAST_BYTES: Final = 512  # what is shorter is not worth the trouble
 _LIMITS: Final = np.array([1, 1 << 8, 1 << 16, 1 << 32], dtype=np.uint64)
 _BYTES: Final = np.array([0, 1, 2, 4, 8], dtype=np.uint8)
+_IS_BYTES: Final = np.isin(np.arange(256), _BYTES)
 
 Numbers = npt.NDArray[np.int64]
 
@@ -66,7 +67,7 @@ def _unpack_blocks(data: memoryview, count: int) -> Numbers | None:
         return None
     widths = np.frombuffer(data, dtype=np.uint8, count=blocks)
     least = np.frombuffer(data, dtype="<i8", count=blocks, offset=blocks)
-    if not bool(np.isin(widths, _BYTES).all()):
+    if not bool(_IS_BYTES[widths].all()):
         return None
     runs = list(_runs(widths, count))
     if blocks * 9 + sum((stop - first) * width for first, stop, width in runs) != len(data):

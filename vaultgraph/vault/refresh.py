@@ -16,6 +16,7 @@ import polars as pl
 from vaultgraph.errors import BuildError, CorruptKglError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.files.stamps import (
+    STAMPS,
     Problem,
     Stamps,
     is_canvas,
@@ -261,9 +262,9 @@ def _read_by_build(stamps: Stamps, profile: Profile) -> pl.DataFrame:
 
 def _suspects(files: pl.DataFrame, old: State | None, touched: Collection[str]) -> pl.DataFrame:
     """The files to read: those without a trusted stamp, and those known to have been written."""
-    if old is None:
+    trusted = old.trusted if old else STAMPS.to_frame()
+    if not trusted.height:
         return files
-    trusted = old.trusted
     return pl.concat(
         [
             files.join(trusted, on=files.columns, how="anti", maintain_order="left"),
@@ -327,7 +328,8 @@ def _read(
     if not suspects.height:
         return None, 0, []
     listing = known.listing if known else NOTES.to_frame()
-    listing = listing[_rows_at(listing["path"], suspects["path"].to_list())]
+    if not listing["path"].equals(suspects["path"]):
+        listing = listing[_rows_at(listing["path"], suspects["path"].to_list())]
     hashes = dict(zip(listing["path"], listing["hash"], strict=True))
     paths, sizes = suspects["path"].to_list(), suspects["size_bytes"].to_list()
     problems: list[Problem] = []

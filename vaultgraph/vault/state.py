@@ -80,9 +80,9 @@ def inputs_hash_of(configuration: Mapping[str, str], stamps: Stamps) -> bytes:
     digest = hashlib.blake2b(digest_size=16)
     for path, text in configuration.items():
         digest.update(f"{path}\0{len(text)}\0{text}".encode())
+    digest.update(stamps.files["size_bytes"].to_numpy().astype("<i8", copy=False).tobytes())
     for column in (
         stamps.files["path"],
-        stamps.files["size_bytes"].cast(pl.String),
         pl.Series(stamps.folders, dtype=pl.String),
         stamps.aliases["path"],
         stamps.aliases["target"],
