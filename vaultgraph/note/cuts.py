@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of
+from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of, at_rows
 from vaultgraph.note.regions import Regions, find_regions
 from vaultgraph.note.stretches import Stretches, find_stretches
 from vaultgraph.note.structure import Structure, TextBlock, structures_of
@@ -62,7 +62,7 @@ def _cut(lines: Lines, opaque: BoolArray, bodies: IntArray) -> tuple[IntArray, L
     begins[before] = True
     first = np.flatnonzero(begins)
     parts = Lines(
-        text=lines.text.gather(rows),
+        text=at_rows(lines.text, rows),
         body=np.cumsum(begins) - 1,
         first=np.append(first, len(rows)),
         flags={name: flag[rows] for name, flag in flags.items()},

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.note.frontmatter import TEXT
-from vaultgraph.note.lines import IntArray
+from vaultgraph.note.lines import IntArray, at_rows
 from vaultgraph.note.values import EMPTY_LIST, Values
 
 _MANY: Final = 200  # distinct lines from which on columns take less time
@@ -102,7 +102,7 @@ class LineReader:
             self._read_many(distinct, numbers)
         left = np.flatnonzero(numbers < 0)
         # row loop: the lines that columns leave
-        numbers[left] = [self._read(text) for text in distinct.gather(left).to_list()]
+        numbers[left] = [self._read(text) for text in at_rows(distinct, left).to_list()]
         return numbers[place]
 
     def key_number(self, key: str) -> int:
@@ -157,8 +157,8 @@ class LineReader:
         codes = np.full(len(texts), -1, dtype=np.int64)
         value = parts["value"]
         plain, quoted = np.flatnonzero(form == _Form.PLAIN), np.flatnonzero(form == _Form.QUOTED)
-        codes[plain] = self.values.plain_codes(value.gather(plain).to_list())
-        codes[quoted] = self.values.text_codes(value.gather(quoted).to_list())
+        codes[plain] = self.values.plain_codes(at_rows(value, plain).to_list())
+        codes[quoted] = self.values.text_codes(at_rows(value, quoted).to_list())
         kind = np.select(
             [form == _Form.OTHER, is_item, form == _Form.NONE, form == _Form.FLOW, form == _Form.FOLDED, codes >= 0],
             [LineKind.OTHER, LineKind.ITEM, LineKind.OPEN, LineKind.LIST, LineKind.FOLDED, LineKind.SCALAR],
@@ -170,7 +170,7 @@ class LineReader:
         numbers[single] = self._add(kind[single], detail[single], codes[single], (codes[single] >= 0).astype(np.int64))
         flow = np.flatnonzero((kind != LineKind.OTHER) & (form == _Form.FLOW))
         if len(flow):
-            numbers[flow] = self._add(kind[flow], detail[flow], *self._items(value.gather(flow)))
+            numbers[flow] = self._add(kind[flow], detail[flow], *self._items(at_rows(value, flow)))
 
     def _items(self, lists: pl.Series) -> tuple[IntArray, IntArray]:
         """The codes of the items of ``[a, b]``, one list after the other, and how many each has."""
@@ -214,7 +214,7 @@ def _distinct(texts: pl.Series) -> tuple[IntArray, pl.Series]:
         return np.array(places, dtype=np.int64), pl.Series(list(number), dtype=pl.String)
     place = texts.cast(pl.Categorical(pl.Categories.random())).to_physical().to_numpy().astype(np.int64)
     highest = np.maximum.accumulate(place) if len(place) else place
-    return place, texts.gather(np.flatnonzero(np.diff(highest, prepend=-1) > 0))
+    return place, at_rows(texts, np.flatnonzero(np.diff(highest, prepend=-1) > 0))
 
 
 def _parts_of(texts: pl.Series) -> pl.DataFrame:

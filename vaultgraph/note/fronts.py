@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.note.frontmatter import front_of
-from vaultgraph.note.lines import IntArray
+from vaultgraph.note.lines import IntArray, at_rows
 
 _FEW: Final = 50  # notes, which take less time one by one
 BOM: Final = b"\xef\xbb\xbf"
@@ -44,7 +44,7 @@ def fronts_of(notes: pl.Series) -> Fronts:
     lines[order] = np.append(counts + 2, singly.lines)
     place = np.full(len(notes), len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    return Fronts(pl.concat([quick["source"], singly.sources, _NO_SOURCE]).gather(place), starts, lines)
+    return Fronts(at_rows(pl.concat([quick["source"], singly.sources, _NO_SOURCE]), place), starts, lines)
 
 
 def _read_singly(notes: pl.Series) -> Fronts:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.note.inline import TokenKind
-from vaultgraph.note.lines import BoolArray, IntArray
+from vaultgraph.note.lines import BoolArray, IntArray, at_rows
 from vaultgraph.note.patterns import PUNCTUATION, RELATIONSHIP_TYPE, SCHEME, SIZE
 from vaultgraph.note.records import LINKS, LinkSyntax
 
@@ -180,7 +180,7 @@ def _sized(display: pl.Series, is_embed: BoolArray) -> list[pl.Series]:
         return [display, width.alias("width"), height.alias("height")]
     embeds = np.flatnonzero(is_embed)
     if len(embeds):
-        groups = display.gather(embeds).str.extract_groups(SIZE).struct.unnest()
+        groups = at_rows(display, embeds).str.extract_groups(SIZE).struct.unnest()
         is_sized = groups["2"].is_not_null()
         if is_sized.any():
             sized, groups = embeds[is_sized.to_numpy()], groups.filter(is_sized)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vaultgraph.note.flat import FlatRows, read_flat
 from vaultgraph.note.flat_lines import LineKind, LineReader
 from vaultgraph.note.frontmatter import BOOLEAN, NULL, FrontmatterError
-from vaultgraph.note.lines import IntArray
+from vaultgraph.note.lines import IntArray, at_rows
 from vaultgraph.note.patterns import is_tag_name
 from vaultgraph.note.records import PROPERTIES, TAGS
 from vaultgraph.note.tree import Tree, read_tree
@@ -107,7 +107,7 @@ class Collector:
         rows = read_flat(self._flat, self._sources)
         left = np.flatnonzero(~rows.is_flat)
         # row loop: notes that need the YAML parser
-        for note, source in zip(self._notes[left].tolist(), self._sources.gather(left).to_list(), strict=True):
+        for note, source in zip(self._notes[left].tolist(), at_rows(self._sources, left).to_list(), strict=True):
             try:
                 self._trees.append((note, read_tree(source, MOST_NODES)))
             except FrontmatterError as error:

@@ -17,7 +17,7 @@ from vaultgraph.note.canvas import CanvasError, read_canvas
 from vaultgraph.note.field_rows import with_field_keys, with_fields
 from vaultgraph.note.fronts import BOM, Fronts, fronts_of
 from vaultgraph.note.inline import TokenKind
-from vaultgraph.note.lines import BoolArray, IntArray
+from vaultgraph.note.lines import BoolArray, IntArray, at_rows
 from vaultgraph.note.links import link_rows, tag_rows
 from vaultgraph.note.patterns import WIKILINK
 from vaultgraph.note.pieces import Body, Parts, read_parts, reads_parts
@@ -52,7 +52,7 @@ def read_notes(paths: Sequence[str], contents: Sequence[bytes], reading: Reading
         _add_canvas(batch, note, data[note])
     owners = np.flatnonzero(is_body & ~batch.is_canvas)
     if len(owners) < len(data):
-        batch.contents = batch.contents.gather(owners)
+        batch.contents = at_rows(batch.contents, owners)
     fronts = fronts_of(batch.contents)
     return _assembled(batch, owners, fronts, reading if reading is not None and reads_parts(reading) else None)
 
@@ -276,7 +276,7 @@ def _notes(
     if len(owners) < count:
         rows = np.full(count, len(owners), dtype=np.int64)
         rows[owners] = np.arange(len(owners))
-        bodies = bodies.extend_constant(None, 1).gather(rows)
+        bodies = at_rows(bodies.extend_constant(None, 1), rows)
     columns: dict[str, Sequence[bytes] | BoolArray | NDArray[np.int32] | pl.Series] = {
         "path": batch.paths,
         "hash": [content_hash(data) for data in batch.data],
@@ -301,7 +301,7 @@ def _titles(paths: pl.Series, stated: Mapping[int, str], headings: pl.DataFrame)
     place[note[is_first]] = len(paths) + np.arange(np.count_nonzero(is_first))
     place[list(stated)] = len(texts) - len(stated) + np.arange(len(stated))
     is_lacking = place < len(paths)
-    titles = texts.gather(place)
+    titles = at_rows(texts, place)
     if is_lacking.any():
         stems = pl.when(pl.Series(is_lacking)).then(pl.coalesce(_STEM, _TITLE)).otherwise(_TITLE)
         titles = titles.to_frame("title").select_seq(stems)["title"]

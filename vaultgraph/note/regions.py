@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of, columns_of
+from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of, at_rows, columns_of
 
 _CLOSER: Final = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
 _OPENER: Final = re.compile(r"`{3,}|~{3,}")
@@ -67,10 +67,17 @@ def _hard_labels(lines: Lines, opaque: BoolArray) -> IntArray:
     bodies = np.unique(lines.body[rows])
     is_near = np.repeat(np.isin(np.arange(len(lines.first) - 1), bodies), np.diff(lines.first))
     near = np.flatnonzero(is_near)
-    ends = near[lines.text.gather(near).str.contains("]:", literal=True).to_numpy()]
-    blank = np.flatnonzero(lines.flags["blank"])
-    is_ended = np.isin(np.searchsorted(blank, rows, side="right"), np.searchsorted(blank, ends, side="right"))
-    return lines.body[rows[is_ended]]
+    ends = near[at_rows(lines.text, near).str.contains("]:", literal=True).to_numpy()]
+    run, run_of_end = _runs(lines, rows, ends)
+    return lines.body[rows[np.isin(run, run_of_end)]]
+
+
+def _runs(lines: Lines, *rows: IntArray) -> list[IntArray]:
+    """Numbers of the runs of lines between blank ones and ends of bodies that the rows are in."""
+    bounds = lines.flags["blank"].copy()
+    bounds[lines.first[:-1]] = True
+    begins = np.flatnonzero(bounds)
+    return [np.searchsorted(begins, at, side="right") for at in rows]
 
 
 def near_open(lines: Lines, flag: BoolArray) -> BoolArray:
@@ -78,8 +85,7 @@ def near_open(lines: Lines, flag: BoolArray) -> BoolArray:
     rows = np.flatnonzero(flag)
     if not len(rows):
         return flag
-    blank, has_open = np.flatnonzero(lines.flags["blank"]), np.flatnonzero(lines.flags["open"])
-    run, run_of_open = np.searchsorted(blank, rows, side="right"), np.searchsorted(blank, has_open, side="right")
+    run, run_of_open = _runs(lines, rows, np.flatnonzero(lines.flags["open"]))
     is_near = np.zeros(len(flag), dtype=np.bool_)
     is_near[rows[np.isin(run, run_of_open)]] = True
     return is_near
@@ -161,7 +167,7 @@ class _Closers:
         self._rows: dict[str, list[int]] = {}
         fences = np.flatnonzero(lines.flags["fence"])
         self._fences: list[int] = fences.tolist()
-        self._fence_texts: list[str] = lines.text.gather(fences).to_list()
+        self._fence_texts: list[str] = at_rows(lines.text, fences).to_list()
 
     def end_of(self, kind: str, row: int, body_end: int) -> int:
         """The row after the region opened at ``row``; ``row`` itself where it turns out not to be one."""
@@ -215,7 +221,7 @@ def _doubtful(lines: Lines, opaque: BoolArray, hard: BoolArray) -> IntArray:
     before = np.searchsorted(solid, rows) - 1
     above = np.where(before >= 0, solid[before], 0)
     is_first = (before < 0) | (lines.body[above] != lines.body[rows])
-    texts, tops = lines.text.gather(rows).to_list(), lines.text.gather(above).to_list()
+    texts, tops = at_rows(lines.text, rows).to_list(), at_rows(lines.text, above).to_list()
     sure = is_first | starts[above] | flags["rule"][above] | opaque[above]
     # row loop: stretches that may be indented code and hold a link or tag; few in any vault
     keep = [
@@ -245,7 +251,7 @@ def _code_rows(lines: Lines, opaque: BoolArray, bodies: IntArray) -> tuple[IntAr
     begins = item | is_free | is_first
     begins[1:] |= item[:-1] | (column[1:] != column[:-1])
     starts = np.flatnonzero(begins)
-    items: Iterator[str] = iter(lines.text.gather(rows[item]).to_list())
+    items: Iterator[str] = iter(at_rows(lines.text, rows[item]).to_list())
     is_code: list[bool] = []
     unsure: list[int] = []
     open_lists = _OpenLists()

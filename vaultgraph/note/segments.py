@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.note.cuts import Exact, read_hard
-from vaultgraph.note.lines import BoolArray, IntArray, Lines, split_lines
+from vaultgraph.note.lines import BoolArray, IntArray, Lines, at_rows, split_lines
 from vaultgraph.note.regions import find_regions
 from vaultgraph.note.stretches import Stretches, find_stretches
 from vaultgraph.note.structure import CELL_TAG, structures_of
@@ -134,7 +134,7 @@ def _headings(
         return marked
     segment = np.searchsorted(rows[first], underlines - 1, side="right") - 1
     text = _joined(lines, rows, first[segment], sizes[segment])
-    levels = lines.text.gather(underlines).str.contains("=", literal=True)
+    levels = at_rows(lines.text, underlines).str.contains("=", literal=True)
     lined = text.select(
         "row",
         "body",
@@ -165,6 +165,6 @@ def _blocks(lines: Lines, readable: BoolArray) -> pl.DataFrame:
     if not len(carets):
         return _NO_BLOCKS
     frame = pl.DataFrame(
-        {"row": carets, "body": lines.body[carets], "id": lines.text.gather(carets).str.extract(_BLOCK_ID)}
+        {"row": carets, "body": lines.body[carets], "id": at_rows(lines.text, carets).str.extract(_BLOCK_ID)}
     )
     return frame.drop_nulls("id")
