@@ -34,6 +34,7 @@ from vaultgraph.graph.stored_records import late_fault, settle
 from vaultgraph.note.records import NOTES, RecordTable, concat_records, content_hash, merge_records, without_paths
 from vaultgraph.profile.settings import Profile
 from vaultgraph.vault.configuration import read_profile
+from vaultgraph.vault.footprint import give_back
 from vaultgraph.vault.guidance_files import Guided, read_guided
 from vaultgraph.vault.state import State, inputs_hash_of
 
@@ -186,9 +187,11 @@ def prepared(state: State) -> State:
         preload()
         # The first note a thread reads takes several times as long.
         read_notes(["a.md"], [_SAMPLE], state.profile.reading)
-        return replace(state, built=_grounded(state, state.stamps))
+        ready = replace(state, built=_grounded(state, state.stamps))
     except (CorruptKglError, MemoryError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return state  # the next edit builds anew, and says what is wrong
+    give_back()  # what only starting and this needed
+    return ready
 
 
 def _grounded(state: State, stamps: Stamps) -> Built:
@@ -202,10 +205,8 @@ def _grounded(state: State, stamps: Stamps) -> Built:
 
 def preload() -> None:
     """Import the reader and the builder, which a start from the cache does without: the first edit then waits less."""
-    import_module("vaultgraph.graph.build")
-    import_module("vaultgraph.graph.patch")
-    import_module("vaultgraph.note.read")
-    import_module("vaultgraph.vault.parsing")
+    for name in ("graph.build", "graph.patch", "note.read", "vault.parsing"):
+        import_module(f"vaultgraph.{name}")
     import_module("numpy.ma")  # which polars imports when it first takes a numpy array
 
 
