@@ -137,7 +137,7 @@ def by_file(values: pl.Series, catalogue: Catalogue) -> pl.Series:
     notes = np.flatnonzero(rows >= 0)
     positions = np.full(catalogue.files.height, len(values), dtype=np.int64)
     positions[rows[notes]] = notes
-    return values.extend_constant(None, 1).gather(positions)
+    return values.extend_constant(None, 1).rechunk().gather(positions)
 
 
 def _called(properties: pl.DataFrame, titles: pl.Series, catalogue: Catalogue, profile: Profile) -> pl.DataFrame:

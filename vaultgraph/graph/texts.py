@@ -108,7 +108,8 @@ def taken(values: pl.Series, rows: Ids) -> pl.Series:
     """``values`` at ``rows``, null for -1."""
     if not len(values):  # then every row is -1
         return pl.Series(values.name, [None], dtype=values.dtype).new_from_index(0, len(rows))
-    return values[rows_of(rows)]
+    # in one piece first, which costs nothing: out of several, texts are copied
+    return values.rechunk()[rows_of(rows)]
 
 
 def or_null(numbers: Ids) -> pl.Series:

@@ -76,7 +76,8 @@ def link_rows(tokens: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame(
             schema={name: LINKS[name] for name in _LINK_COLUMNS} | {name: tokens.schema[name] for name in others}
         )
-    own: list[pl.Series] = [pl.concat(column) for column in zip(*(columns for _, columns in parts), strict=True)]
+    pieces = zip(*(columns for _, columns in parts), strict=True)
+    own: list[pl.Series] = [pl.concat(column, rechunk=True) for column in pieces]
     if bool(np.any(order[1:] < order[:-1])):
         sorting = np.argsort(order)
         order, own = order[sorting], _at(sorting, *own)

@@ -308,7 +308,8 @@ def concat_records(parts: Sequence[RecordTable]) -> RecordTable:
     return RecordTable(
         **{
             name: pl.concat(
-                [_shifted(part.tables()[name], int(shift)) for part, shift in zip(parts, shifts, strict=False)]
+                [_shifted(part.tables()[name], int(shift)) for part, shift in zip(parts, shifts, strict=False)],
+                rechunk=True,  # gathering out of several pieces copies texts
             )
             for name in SCHEMAS
         }

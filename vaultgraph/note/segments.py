@@ -71,8 +71,8 @@ def find_segments(
     texts, headings = quick_text, quick_headings
     if exact:
         slow_text, slow_headings = _exact(exact, readable)
-        texts = pl.concat([quick_text, slow_text]).sort("row")
-        headings = pl.concat([quick_headings, slow_headings]).sort("row")
+        texts = pl.concat([quick_text, slow_text], rechunk=True).sort("row")
+        headings = pl.concat([quick_headings, slow_headings], rechunk=True).sort("row")
     segments = Segments(
         text=texts,
         headings=headings,
@@ -116,7 +116,7 @@ def _joined(lines: Lines, rows: IntArray, first: IntArray, sizes: IntArray) -> p
         frame = pl.DataFrame([pl.Series("segment", segment), texts])
         single = frame.filter(pl.Series(~several))
         joined = frame.filter(pl.Series(several)).group_by("segment", maintain_order=True).agg(_TEXT.str.join("\n"))
-        texts = pl.concat([single, joined]).sort("segment")["text"]
+        texts = pl.concat([single, joined], rechunk=True).sort("segment")["text"]
     return pl.DataFrame([pl.Series("row", starts), pl.Series("body", lines.body[starts]), texts])
 
 
@@ -141,7 +141,7 @@ def _headings(
         pl.when(levels).then(1).otherwise(2).cast(pl.UInt8).alias("level"),
         pl.col("text").str.replace_all(r"[ \t]*\n[ \t]*", " ").str.strip_chars(" \t").alias("text"),
     )
-    return pl.concat([marked, lined]).sort("row")
+    return pl.concat([marked, lined], rechunk=True).sort("row")
 
 
 def _exact(exact: Sequence[Exact], readable: BoolArray) -> tuple[pl.DataFrame, pl.DataFrame]:

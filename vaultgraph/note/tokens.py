@@ -122,7 +122,7 @@ def find_tokens(segments: Segments) -> pl.DataFrame:
         return _quick(frame)
     quick = _quick(frame.filter(~exact))
     slow = _slow(frame.filter(exact), segments.references)
-    return pl.concat([quick, slow]).sort("segment", maintain_order=True)
+    return pl.concat([quick, slow], rechunk=True).sort("segment", maintain_order=True)
 
 
 def difficult(segments: Segments) -> pl.Series:
@@ -197,7 +197,7 @@ def _in_order(
             column.append(
                 getattr(found, name) if getattr(found, name) is not None else _NOTHING.new_from_index(0, size)
             )
-    texts = [pl.concat(column).alias(name) for name, column in columns.items()]
+    texts = [pl.concat(column, rechunk=True).alias(name) for name, column in columns.items()]
     if len(kinds) > 1:
         sorting = np.argsort(order, kind="stable")
         order, kind, is_embed = order[sorting], kind[sorting], is_embed[sorting]
