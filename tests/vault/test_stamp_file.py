@@ -41,6 +41,18 @@ def test_a_second_visit_reads_no_note(write, reads, monkeypatch):
     assert reads == ["A.md", "B.md"]
 
 
+def test_a_visit_that_finds_all_as_it_was_writes_no_stamps(write, monkeypatch):
+    folder = write({"A.md": "# a ![[b.png]]", "b.png": "no picture", "c.txt": "c"})
+    age(folder, monkeypatch)
+    vaultgraph.open(folder).close()
+    kept = stamp_path(folder)
+    assert kept is not None
+    before = kept.stat()
+    with vaultgraph.open(folder) as vault:
+        assert vault.report.origin == "cache"
+    assert kept.stat().st_ino == before.st_ino
+
+
 def test_an_edit_that_restores_size_and_time_is_read_on_the_next_visit(write, reads, monkeypatch):
     folder = write({"A.md": "# aaaa", "B.md": "# b"})
     age(folder, monkeypatch)
