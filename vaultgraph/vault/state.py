@@ -5,11 +5,11 @@ The value that vault/refresh starts from and ends with, and that vault/cache sav
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import polars as pl
 
 from vaultgraph.files.stamps import STAMPS, Problem, Stamps
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.columns import Column
 from vaultgraph.note.records import RecordTable
@@ -17,7 +17,7 @@ from vaultgraph.profile.settings import Profile
 from vaultgraph.vault.guidance_files import Guided
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cached:
     """What a cache says of the folder it was made from: its hash, and STAMPS under which this machine knows notes to
     be as they are in the cache."""
@@ -26,7 +26,7 @@ class Cached:
     trusted: pl.DataFrame
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State:
     """What a refresh starts from and ends with.
 
