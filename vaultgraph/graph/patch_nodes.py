@@ -56,7 +56,7 @@ def with_texts(graph: Graph, ground: Ground, records: RecordTable, changed: tupl
 
 def _bodies(records: RecordTable, ground: Ground) -> pl.Series:
     """The bodies of notes by node."""
-    return taken(by_file(records.notes["body"], ground.catalogue), ground.numbering.notes)
+    return taken(by_file(records.notes["body"].rechunk(), ground.catalogue), ground.numbering.notes)
 
 
 def _with_values(column: Column, ids: Ids, values: Sequence[object]) -> Column:
@@ -139,7 +139,8 @@ def changed_mtimes(times: Column, graphs: tuple[Graph, Graph], stamps: tuple[Sta
     was, now = (each.files["mtime_ns"].to_numpy() for each in stamps)
     rows = np.flatnonzero(was != now)
     is_same = len(paths) == len(after) and all(
-        one.series is other.series for one, other in zip(paths, after, strict=True)
+        one.first == other.first and (one.series is other.series or one.series.equals(other.series))
+        for one, other in zip(paths, after, strict=True)
     )
     if not is_same or len(rows) > _MOST_TIMES:
         return None

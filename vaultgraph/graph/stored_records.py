@@ -70,7 +70,8 @@ class LateRecords(RecordTable):
         is_filled = is_valid(file, BODIES, rows)
         names = (BODIES, f"{BODIES}.offsets", f"{BODIES}.valid")
         part = file.part(name for name in names if name in file)
-        bodies = reads.late(partial(unpack_series, part, BODIES, pl.String(), rows), by_itself=True)
+        # In one piece, which copies no text: of a column in several pieces each gather would copy all texts.
+        bodies = reads.late(lambda: unpack_series(part, BODIES, pl.String(), rows).rechunk(), by_itself=True)
         together = reads.late(partial(_linked, file, texts, rows))
         tables: dict[str, Callable[[], pl.DataFrame]] = {"notes": partial(_notes, listing, bodies, {})}
         is_plain = not file.meta["rows"]["records.pieces"] and not file.meta["rows"]["records.cells"]
@@ -162,7 +163,7 @@ def _notes(listing: pl.DataFrame, bodies: Callable[[], pl.Series], edited: Mappi
     if edited:
         rows = np.arange(len(column))
         rows[list(edited)] = len(column) + np.arange(len(edited))
-        column = pl.concat([column, pl.Series("body", list(edited.values()), dtype=pl.String)], rechunk=False)[rows]
+        column = pl.concat([column, pl.Series("body", list(edited.values()), dtype=pl.String)]).rechunk()[rows]
     return listing.with_columns(column).select(NOTES.names())
 
 
