@@ -21,6 +21,22 @@ def test_a_server_over_stdio_imports_no_client_framework_web_server_or_cryptogra
     assert found == "[]\n"
 
 
+def test_types_of_the_protocol_are_made_ready_when_they_are_used():
+    found = _run("""
+        from vaultgraph.serve.sdk_parts import parts_only
+
+        with parts_only(over_http=False):
+            import mcp_types
+            from mcp_types.jsonrpc import jsonrpc_message_adapter
+        from pydantic import TypeAdapter
+        ready = [jsonrpc_message_adapter.pydantic_complete, mcp_types.Tool.__pydantic_complete__]
+        message = jsonrpc_message_adapter.validate_json('{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
+        print(ready, type(message).__name__, jsonrpc_message_adapter.pydantic_complete)
+        print(mcp_types.Tool(name="t", input_schema={}).name, TypeAdapter(int | str).pydantic_complete)
+    """)
+    assert found == "[False, False] JSONRPCRequest True\nt True\n"
+
+
 def test_what_was_left_out_is_imported_when_somebody_asks_for_it():
     found = _run("""
         import threading

@@ -35,10 +35,28 @@ def parts_only(*, over_http: bool) -> Generator[None]:
     if is_hidden:
         sys.modules[_WEB_SERVER] = None  # type: ignore[assignment] -- the import system's word for "there is none"
     try:
-        yield
+        with _adapters_when_used():
+            yield
     finally:
         if is_hidden:
             del sys.modules[_WEB_SERVER]
+
+
+@contextmanager
+def _adapters_when_used() -> Generator[None]:
+    """Within it, validators of what is no class are made ready when they are used, too: the SDK cannot be told to."""
+    from pydantic import TypeAdapter  # noqa: PLC0415 -- as above
+
+    name, told = "_defer_build", property(lambda _: True)
+    known = vars(TypeAdapter).get(name)
+    if known is None:  # a pydantic that this was not written for makes them ready at once
+        yield
+        return
+    setattr(TypeAdapter, name, told)
+    try:
+        yield
+    finally:
+        setattr(TypeAdapter, name, known)
 
 
 class _OpenPackage(ModuleType):
