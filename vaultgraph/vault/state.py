@@ -62,8 +62,10 @@ class State:
 
     def is_trusted_as(self, other: "State") -> bool:
         """Whether the same stamps are trusted."""
-        if self.stamps is not None and other.stamps is not None and self.stamps.files is other.stamps.files:
-            return self.doubtful == other.doubtful
+        if self.stamps is not None and other.stamps is not None:
+            was, new = self.stamps.files, other.stamps.files
+            if was is new or not was["ctime_ns"].equals(new["ctime_ns"]):
+                return was is new and self.doubtful == other.doubtful
         known, now = self.trusted, other.trusted
         if self.stamps is None:  # a cache knows of notes only
             now = now.join(other.records.listing.select("path"), on="path", how="semi", maintain_order="left")
