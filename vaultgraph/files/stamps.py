@@ -36,6 +36,8 @@ Problem = tuple[str, int | None, str, str, str]
 _ICLOUD: Final = ".icloud"  # .Note.md.icloud stands for a Note.md that is in the cloud only
 _INODE: Final = 2**63 - 1  # some file systems number files with 64 bits or more
 _SMALL_BYTES: Final = 4096
+_UNTIMED: Final = FILE_FLAGS | getattr(os, "O_NOATIME", 0)
+"""That a file was read is not written down, which takes as long as reading a small one; for its owner only."""
 _HAS_FLAGS: Final = sys.platform != "linux"  # by which a small file may be in the cloud only
 _MOST_BYTES: Final = 1 << 26  # of one file that is read: a larger one would be held in memory several times
 
@@ -159,7 +161,7 @@ def read_files(root: VaultRoot, paths: Sequence[str], sizes: Sequence[int]) -> t
     contents: list[bytes | None] = []
     problems: list[Problem] = []
     last_folder = ""
-    counts_blocks = root.counts_blocks
+    counts_blocks, flags = root.counts_blocks, _UNTIMED
     with folders_of(root.handle) as folders:
         handle_of = folders.handle
         for path, size_bytes in zip(paths, sizes, strict=True):
@@ -169,7 +171,13 @@ def read_files(root: VaultRoot, paths: Sequence[str], sizes: Sequence[int]) -> t
                 check_listed(path)
                 last_folder = folder
             try:
-                data = _read_one(handle_of(folder), name, size_bytes, counts_blocks)
+                try:
+                    data = _read_one(handle_of(folder), name, size_bytes, counts_blocks, flags)
+                except PermissionError as reason:
+                    if reason.errno != errno.EPERM or flags == FILE_FLAGS:
+                        raise
+                    flags = FILE_FLAGS  # the files are another user's
+                    data = _read_one(handle_of(folder), name, size_bytes, counts_blocks, flags)
             except OSError as reason:
                 data = None
                 problems.append(_why_unread(folders, path, reason))
@@ -202,11 +210,11 @@ def without_files(stamps: Stamps, paths: Sequence[str]) -> Stamps:
     return replace(stamps, files=stamps.files.filter(~pl.col("path").is_in(list(paths))))
 
 
-def _read_one(folder: int, name: str, size_bytes: int, counts_blocks: bool) -> bytes | None:
-    """The whole file; None where its content is not on this machine."""
+def _read_one(folder: int, name: str, size_bytes: int, counts_blocks: bool, flags: int) -> bytes | None:
+    """The whole file, opened with ``flags``; None where its content is not on this machine."""
     if size_bytes > _SMALL_BYTES and is_placeholder(os.stat(name, dir_fd=folder, follow_symlinks=False), counts_blocks):
         return None  # not even opened; smaller ones show only by the flag of macOS, which is looked at below
-    handle = os.open(name, FILE_FLAGS, dir_fd=folder)
+    handle = os.open(name, flags, dir_fd=folder)
     try:
         if 0 < size_bytes <= _MOST_BYTES and not _HAS_FLAGS:
             # What gives just as many bytes as the stat pass saw is the regular file that it saw: one question less to

@@ -124,17 +124,19 @@ class _Pool:
 
     def segment(self, key: str, first: int, start: int, length: int) -> LateSegment:
         """``length`` values from ``start``, as those of the property ``key`` from the id ``first``."""
+        known = Known(partial(self._filled, start), partial(self._kinds_at, start) if self._kinds else None)
+        return LateSegment(first, length, self.dtype, partial(self._cells, key, start, length), known)
 
-        def filled(one: int, other: int) -> int:
-            is_there = self._is_there()
-            return other - one if is_there is None else int(is_there[start + one : start + other].sum())
+    def _cells(self, key: str, start: int, length: int) -> pl.Series:
+        return self._values().slice(start, length).alias(key)
 
-        def kinds(one: int, other: int) -> npt.NDArray[np.uint8]:
-            assert self._kinds is not None
-            return self._kinds()[start + one : start + other]
+    def _filled(self, start: int, one: int, other: int) -> int:
+        is_there = self._is_there()
+        return other - one if is_there is None else int(is_there[start + one : start + other].sum())
 
-        known = Known(filled, kinds if self._kinds else None)
-        return LateSegment(first, length, self.dtype, lambda: self._values().slice(start, length).alias(key), known)
+    def _kinds_at(self, start: int, one: int, other: int) -> npt.NDArray[np.uint8]:
+        assert self._kinds is not None
+        return self._kinds()[start + one : start + other]
 
 
 class ColumnReader:
@@ -207,21 +209,16 @@ class ColumnReader:
         repeated = self._repeated[pool]
         if owner >= 0 or key not in repeated.keys or not repeated.has_all(first, stop):
             raise self._damaged(f"{key!r} does not come from the {pool or 'notes'}")
-
-        def cells() -> pl.Series:
-            found = repeated.cells(key, first, stop)
-            assert found is not None
-            return found.alias(key)
-
-        def filled(one: int, other: int) -> int:
-            rows = repeated.rows[first + one : first + other]
-            if key == "body":
-                return int(self._has_body[rows].sum())
-            source = repeated.column(repeated.keys[key])
-            return other - one - (source.gather(rows).null_count() if source.null_count() else 0)
-
         dtype = self._dtypes[pool][repeated.keys[key]]
-        return LateSegment(first, stop - first, dtype, cells, Known(filled if pool == _NOTES else None))
+        known = Known(partial(self._filled, repeated, key, first) if pool == _NOTES else None)
+        return LateSegment(first, stop - first, dtype, partial(_cells, repeated, key, first, stop), known)
+
+    def _filled(self, repeated: Repeated, key: str, first: int, one: int, other: int) -> int:
+        rows = repeated.rows[first + one : first + other]
+        if key == "body":
+            return int(self._has_body[rows].sum())
+        source = repeated.column(repeated.keys[key])
+        return other - one - (source.gather(rows).null_count() if source.null_count() else 0)
 
     def _rows_of(self, pool: str, column: Callable[[str], pl.Series], height: Any, keys: Mapping[str, str]) -> Repeated:
         rows = unpack_numbers(self._file, _SECTIONS[pool], "<u4", self._sizes[0])
@@ -232,6 +229,12 @@ class ColumnReader:
 
     def _damaged(self, what: str) -> CorruptKglError:
         return CorruptKglError(f"{self._file.path}: damaged ({what}).")
+
+
+def _cells(repeated: Repeated, key: str, first: int, stop: int) -> pl.Series:
+    found = repeated.cells(key, first, stop)
+    assert found is not None
+    return found.alias(key)
 
 
 def _values(file: KglFile, at: str, dtype: pl.DataType, rows: int, texts: Callable[[], pl.Series]) -> pl.Series:

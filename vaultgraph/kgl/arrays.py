@@ -199,10 +199,9 @@ def _places_of(offsets: npt.NDArray[Any]) -> pl.DataFrame:
 
 def _with_nulls(series: pl.Series, is_there: npt.NDArray[np.bool_] | None) -> pl.Series:
     """``series`` with nulls where ``is_there`` is False."""
-    if is_there is None:
+    if is_there is None or not len(series):
         return series
-    both = pl.DataFrame([series.alias("value"), pl.Series("valid", is_there)])
-    return both.select(pl.when("valid").then("value")).to_series()
+    return series.zip_with(pl.Series(is_there), pl.Series([None], dtype=series.dtype))
 
 
 def _offsets(file: KglFile, name: str, rows: int) -> npt.NDArray[np.int32]:

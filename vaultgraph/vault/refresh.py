@@ -297,7 +297,7 @@ def _doubtful(suspects: pl.DataFrame, taken_ns: int, unread: Collection[Problem]
     """
     latest = pl.max_horizontal("mtime_ns", "ctime_ns")
     young = suspects.filter(latest >= taken_ns - RACY_NS)["path"]
-    return frozenset([*young, *(path for path, *_ in unread)])
+    return frozenset([*young.to_list(), *(path for path, *_ in unread)])
 
 
 def _with_mtimes(old: State | None, built: Built, taken: _Taken) -> Graph:
@@ -331,7 +331,7 @@ def _read(
     listing = known.listing if known else NOTES.to_frame()
     if not listing["path"].equals(suspects["path"]):
         listing = listing[_rows_at(listing["path"], suspects["path"].to_list())]
-    hashes = dict(zip(listing["path"], listing["hash"], strict=True))
+    hashes = dict(zip(listing["path"].to_list(), listing["hash"].to_list(), strict=True))
     paths, sizes = suspects["path"].to_list(), suspects["size_bytes"].to_list()
     problems: list[Problem] = []
     from vaultgraph.vault.parsing import Parser, batches_of  # noqa: PLC0415 -- as the builder

@@ -66,7 +66,10 @@ class State:
             was, new = self.stamps.files, other.stamps.files
             if was is new or not was["ctime_ns"].equals(new["ctime_ns"]):
                 return was is new and self.doubtful == other.doubtful
-        known, now = self.trusted, other.trusted
+        known = self.trusted
+        if self.stamps is None and not known.height:  # nothing was known on this machine
+            return len(other.doubtful) >= other.records.listing.height
+        now = other.trusted
         if self.stamps is None:  # a cache knows of notes only
             now = now.join(other.records.listing.select("path"), on="path", how="semi", maintain_order="left")
         return known.equals(now)
@@ -96,5 +99,6 @@ def inputs_hash_of(configuration: Mapping[str, str], stamps: Stamps) -> bytes:
         stamps.problems["message"],
     ):
         digest.update(len(column).to_bytes(8, "little"))
-        digest.update((column.str.join("\0").item() or "").encode())
+        if len(column):
+            digest.update((column.str.join("\0").item() or "").encode())
     return digest.digest()
