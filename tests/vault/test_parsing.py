@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from vaultgraph.note.read import read_notes
-from vaultgraph.note.records import concat_records
+from vaultgraph.note.records import concat_records, content_hash
 from vaultgraph.profile.settings import Reading
-from vaultgraph.vault.parsing import BATCH_BYTES, Parser, batches_of
+from vaultgraph.vault.parsing import BATCH_BYTES, Batch, Parser, batches_of, changed_of
 
 
 def notes(count: int) -> list[tuple[str, bytes]]:
@@ -20,6 +20,10 @@ def notes(count: int) -> list[tuple[str, bytes]]:
     ]
 
 
+def batch_of(files: list[tuple[str, bytes | None]]) -> Batch:
+    return changed_of([path for path, _ in files], [data for _, data in files], {})
+
+
 @pytest.mark.parametrize("parts", [1, 2, 7])
 def test_batches_state_what_all_files_at_once_state(parts: int) -> None:
     files = notes(140)
@@ -27,7 +31,7 @@ def test_batches_state_what_all_files_at_once_state(parts: int) -> None:
     interval_s = sys.getswitchinterval()
     with Parser(Reading()) as parser:
         for first in range(0, len(files), step):
-            parser.add(files[first : first + step], [], is_only=parts == 1)
+            parser.add(batch_of([*files[first : first + step]]), is_only=parts == 1)
         found = concat_records(parser.parts())
     expected = read_notes([path for path, _ in files], [data for _, data in files])
     assert [frame.rows() for frame in found.tables().values()] == [frame.rows() for frame in expected.tables().values()]
@@ -36,10 +40,20 @@ def test_batches_state_what_all_files_at_once_state(parts: int) -> None:
 
 def test_a_file_without_content_has_no_hash_and_no_body() -> None:
     with Parser(Reading()) as parser:
-        parser.add([("a.md", b""), ("b.md", b"x")], ["a.md"], is_only=True)
+        parser.add(batch_of([("a.md", None), ("b.md", b"x")]), is_only=True)
         [part] = parser.parts()
     assert part.notes["body"].to_list() == [None, "x"]
     assert part.notes["hash"][0] == b""
+
+
+def test_only_files_whose_content_differs_are_parsed() -> None:
+    known = {"same.md": content_hash(b"x"), "other.md": content_hash(b"x"), "gone.md": content_hash(b"x")}
+    contents = {"gone.md": None, "new.md": b"", "other.md": b"y", "same.md": b"x", "shut.md": None}
+    found = changed_of(list(contents), list(contents.values()), known)
+    assert found.paths == ["new.md", "other.md", "shut.md"]
+    assert found.contents.to_list() == [b"", b"y", b""]
+    assert found.hashes == [content_hash(b""), content_hash(b"y"), b""]
+    assert found.unread == ["shut.md"]
 
 
 @pytest.mark.parametrize(

@@ -30,31 +30,41 @@ from vaultgraph.profile.settings import Reading
 _CANVAS: Final = r"\.[cC][aA][nN][vV][aA][sS]\z"
 
 
-def read_notes(paths: Sequence[str], contents: Sequence[bytes], reading: Reading | None = None) -> RecordTable:
-    """What the files state. ``paths`` are vault-relative and distinct, ``contents`` their bytes, in any order.
+def read_notes(
+    paths: Sequence[str],
+    contents: Sequence[bytes] | pl.Series,
+    reading: Reading | None = None,
+    hashes: Sequence[bytes] | None = None,
+) -> RecordTable:
+    """What the files state. ``paths`` are vault-relative and distinct, ``contents`` their bytes (or Binary), in any
+    order; ``hashes`` those of the contents, where they are known.
 
     ``reading`` says what is read beside that: parts of bodies, inline fields, tasks; None: nothing.
 
     A path ending in ``.canvas`` (any case) is read as a JSON Canvas, every other one as a note. The tables are sorted
     by path, and within a note by line and position.
     """
+    data = contents if isinstance(contents, pl.Series) else pl.Series(contents, dtype=pl.Binary)
+    hashes = [content_hash(content) for content in contents] if hashes is None else hashes
     order = sorted(range(len(paths)), key=paths.__getitem__)
-    data = [contents[position] for position in order]
-    names = pl.Series("path", [paths[position] for position in order], dtype=pl.String)
+    if order != list(range(len(paths))):
+        data = at_rows(data, np.array(order, dtype=np.int64))
+        paths, hashes = [paths[position] for position in order], [hashes[position] for position in order]
+    names = pl.Series("path", paths, dtype=pl.String)
     is_canvas = names.str.contains(_CANVAS).to_numpy()
-    batch = _Batch(names, is_canvas, data, pl.Series("body", data, dtype=pl.Binary))
+    batch = _Batch(names, is_canvas, hashes, data.alias("data"))
     is_body = np.ones(len(data), dtype=np.bool_)
-    for note in _not_text(batch.contents):
+    for note in _not_text(batch.data):
         is_body[note] = False
         batch.add_problem(note, None, "not-utf8", "the file is not UTF-8; its content is not read")
     # row loop: canvases
     for note in np.flatnonzero(batch.is_canvas & is_body).tolist():
         _add_canvas(batch, note, data[note])
     owners = np.flatnonzero(is_body & ~batch.is_canvas)
-    if len(owners) < len(data):
-        batch.contents = at_rows(batch.contents, owners)
-    fronts = fronts_of(batch.contents)
-    return _assembled(batch, owners, fronts, reading if reading is not None and reads_parts(reading) else None)
+    texts = batch.data if len(owners) == len(data) else at_rows(batch.data, owners)
+    fronts = fronts_of(texts)
+    bodies = pl.DataFrame([texts, pl.Series("start", fronts.starts)]).select_seq(_BODY)["body"]
+    return _assembled(batch, owners, fronts, bodies, reading if reading is not None and reads_parts(reading) else None)
 
 
 @dataclass(slots=True)
@@ -63,8 +73,8 @@ class _Batch:
 
     paths: pl.Series
     is_canvas: BoolArray
-    data: list[bytes]
-    contents: pl.Series  # the same, Binary; in the end of those with a body
+    hashes: Sequence[bytes]
+    data: pl.Series  # Binary
     cards: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])  # note, line, text
     card_links: list[tuple[int, int, int, str, str | None]] = field(
         default_factory=list[tuple[int, int, int, str, str | None]]
@@ -107,16 +117,17 @@ def _add_canvas(batch: _Batch, note: int, data: bytes) -> None:
 
 def _scanned(batch: _Batch, bodies: pl.Series) -> pl.Series:
     """What is scanned for links: bodies with LF as line ends, then the cards of canvases."""
-    if any(b"\r" in data for data in batch.data):
+    if batch.data.bin.contains(b"\r").any():
         bodies = bodies.str.replace_all("\r\n", "\n", literal=True).str.replace_all("\r", "\n", literal=True)
     if not batch.cards:
         return bodies
     return pl.concat([bodies, pl.Series("body", [text for *_, text in batch.cards], dtype=pl.String)])
 
 
-def _assembled(batch: _Batch, notes: IntArray, fronts: Fronts, reading: Reading | None) -> RecordTable:
-    """The records of a batch, of whose files the rows ``notes`` have a body."""
-    bodies = pl.DataFrame([batch.contents, pl.Series("start", fronts.starts)]).select_seq(_BODY)["body"]
+def _assembled(
+    batch: _Batch, notes: IntArray, fronts: Fronts, bodies: pl.Series, reading: Reading | None
+) -> RecordTable:
+    """The records of a batch, of whose files the rows ``notes`` have ``bodies``."""
     scanned = _scanned(batch, bodies)
     lines, segments = find_segments(scanned)
     owners = np.append(notes, [note for note, *_ in batch.cards]).astype(np.uint32)
@@ -184,7 +195,7 @@ _NO_TEXT: Final = pl.Series([None], dtype=pl.String)
 _EMPTY: Final = {name: schema.to_frame() for name, schema in SCHEMAS.items()}
 _TITLE: Final = pl.col("title")
 _STEM: Final = _TITLE.str.extract(r"([^/]+)\.[^./]*\z")  # of a path
-_BODY: Final = pl.col("body").bin.slice(pl.col("start")).cast(pl.String)
+_BODY: Final = pl.col("data").bin.slice(pl.col("start")).cast(pl.String).alias("body")
 
 
 def _with(frame: pl.DataFrame, *columns: pl.Series) -> pl.DataFrame:
@@ -279,8 +290,8 @@ def _notes(
         bodies = at_rows(bodies.extend_constant(None, 1), rows)
     columns: dict[str, Sequence[bytes] | BoolArray | NDArray[np.int32] | pl.Series] = {
         "path": batch.paths,
-        "hash": [content_hash(data) for data in batch.data],
-        "size_bytes": pl.Series([len(data) for data in batch.data]),
+        "hash": batch.hashes,
+        "size_bytes": batch.data.bin.size(),
         "is_canvas": batch.is_canvas,
         "is_skipped": is_skipped,
         "title": _titles(batch.paths, stated.titles, headings),

@@ -6,13 +6,14 @@ parses batches in threads of its own. No file is opened here.
 
 import math
 import sys
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, Self
 
 import polars as pl
 
-from vaultgraph.note.records import RecordTable
+from vaultgraph.note.records import RecordTable, content_hash
 from vaultgraph.profile.settings import Reading
 
 BATCH_BYTES: Final = 8_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
@@ -35,6 +36,33 @@ def batches_of(sizes: list[int]) -> list[tuple[int, int]]:
             first, total = index, 0
         total += size
     return [*cuts, (first, len(sizes))] if sizes else []
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Files to parse: their paths, Binary contents and content hashes; ``unread``, the paths of those without one."""
+
+    paths: list[str]
+    contents: pl.Series
+    hashes: list[bytes]
+    unread: list[str]
+
+
+def changed_of(paths: Sequence[str], contents: Sequence[bytes | None], hashes: Mapping[str, bytes]) -> Batch:
+    """Those of ``paths`` whose content is not that of ``hashes``. None for what cannot be read: that is a note all the
+    same, but one that was read before keeps its record."""
+    changed: list[tuple[str, bytes, bytes]] = []
+    # row loop: the files that were read
+    for path, data in zip(paths, contents, strict=True):
+        if data is not None:
+            own_hash = content_hash(data)
+            if hashes.get(path) != own_hash:
+                changed.append((path, data, own_hash))
+        elif path not in hashes:
+            changed.append((path, b"", b""))
+    column = pl.Series([data for _, data, _ in changed], dtype=pl.Binary)
+    unread = [path for path, _, own_hash in changed if not own_hash]
+    return Batch([path for path, *_ in changed], column, [own_hash for *_, own_hash in changed], unread)
 
 
 class Parser:
@@ -60,10 +88,10 @@ class Parser:
             if self._interval_s > _SWITCH_S:
                 sys.setswitchinterval(self._interval_s)
 
-    def add(self, changed: list[tuple[str, bytes]], unread: list[str], *, is_only: bool) -> None:
-        """Take one batch, path and bytes of each file, ``unread`` the paths of those without content."""
+    def add(self, batch: Batch, *, is_only: bool) -> None:
+        """Take one batch."""
         if is_only:
-            self._parts.append(_parse(self._reading, changed, unread))
+            self._parts.append(_parse(self._reading, batch))
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(_THREADS, "parse")
@@ -71,18 +99,18 @@ class Parser:
                 sys.setswitchinterval(_SWITCH_S)
         if len(self._pending) > _THREADS:
             self._pending[-_THREADS - 1].result()  # bounds what is held in memory
-        self._pending.append(self._pool.submit(_parse, self._reading, changed, unread))
+        self._pending.append(self._pool.submit(_parse, self._reading, batch))
 
     def parts(self) -> list[RecordTable]:
         """What the batches state, in the order they were taken."""
         return [*self._parts, *(pending.result() for pending in self._pending)]
 
 
-def _parse(reading: Reading, changed: list[tuple[str, bytes]], unread: list[str]) -> RecordTable:
+def _parse(reading: Reading, batch: Batch) -> RecordTable:
     from vaultgraph.note.read import read_notes  # noqa: PLC0415 -- a start from an unchanged cache reads no note
 
-    part = read_notes([path for path, _ in changed], [data for _, data in changed], reading)
-    return _without_content(part, unread) if unread else part
+    part = read_notes(batch.paths, batch.contents, reading, batch.hashes)
+    return _without_content(part, batch.unread) if batch.unread else part
 
 
 def _without_content(records: RecordTable, paths: list[str]) -> RecordTable:

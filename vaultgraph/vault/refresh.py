@@ -31,7 +31,7 @@ from vaultgraph.graph.built import Built
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.store import MTIME, with_mtimes
 from vaultgraph.graph.stored_records import late_fault, settle
-from vaultgraph.note.records import NOTES, RecordTable, concat_records, content_hash, merge_records, without_paths
+from vaultgraph.note.records import NOTES, RecordTable, concat_records, merge_records, without_paths
 from vaultgraph.profile.settings import Profile
 from vaultgraph.vault.configuration import read_profile
 from vaultgraph.vault.footprint import give_back
@@ -334,35 +334,21 @@ def _read(
     hashes = dict(zip(listing["path"].to_list(), listing["hash"].to_list(), strict=True))
     paths, sizes = suspects["path"].to_list(), suspects["size_bytes"].to_list()
     problems: list[Problem] = []
-    from vaultgraph.vault.parsing import Parser, batches_of  # noqa: PLC0415 -- as the builder
+    from vaultgraph.vault.parsing import Parser, batches_of, changed_of  # noqa: PLC0415 -- as the builder
 
     with Parser(source.profile.reading) as parser:
         cuts = batches_of(sizes)
         for first, stop in cuts:
             if source.progress:
                 source.progress("read", first, len(paths))
-            changed, unread, faults = _changed(source, paths[first:stop], sizes[first:stop], hashes)
+            contents, faults = read_files(source.root, paths[first:stop], sizes[first:stop])
             problems.extend(faults)
-            if changed:
-                parser.add(changed, unread, is_only=len(cuts) == 1)
+            changed = changed_of(paths[first:stop], contents, hashes)
+            del contents  # a copy of what is in the batch
+            if changed.paths:
+                parser.add(changed, is_only=len(cuts) == 1)
         parts = parser.parts()
     return (concat_records(parts) if parts else None), sum(part.notes.height for part in parts), problems
-
-
-def _changed(
-    source: _Source, paths: list[str], sizes: list[int], hashes: Mapping[str, bytes]
-) -> tuple[list[tuple[str, bytes]], list[str], list[Problem]]:
-    """Path and bytes of the files whose content is not that of ``hashes``; those of them that could not be read."""
-    contents, problems = read_files(source.root, paths, sizes)
-    changed: list[tuple[str, bytes]] = []
-    unread: list[str] = []
-    for path, data in zip(paths, contents, strict=True):
-        if data is not None and (not hashes or hashes.get(path) != content_hash(data)):
-            changed.append((path, data))
-        elif data is None and path not in hashes:
-            unread.append(path)  # a note all the same; one that was read before keeps its record
-            changed.append((path, b""))
-    return changed, unread, problems
 
 
 def _replace(known: RecordTable | None, taken: _Taken) -> tuple[RecordTable, bool]:
