@@ -36,7 +36,7 @@ def test_queries_and_edits_go_on_after_memory_was_given_back(tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(not SMAPS.exists(), reason="only Linux tells which pages a process has")
-def test_code_of_large_libraries_leaves_the_process_until_it_runs_again(tmp_path: Path) -> None:
+def test_code_of_polars_leaves_the_process_until_it_runs_again(tmp_path: Path) -> None:
     (tmp_path / "A.md").write_text("# one")
     with vaultgraph.open(tmp_path, cache=None) as vault:
         before = _resident_code_bytes("_polars_runtime")

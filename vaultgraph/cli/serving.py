@@ -91,7 +91,7 @@ def share_arenas() -> None:
     Few threads run at a time, since the interpreter has one lock: an arena for each of them gains nothing, and what a
     thread frees stays in its own. Does nothing where the C library is not glibc.
     """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    mallopt = None if sys.platform == "win32" else getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, ARENAS)
 
