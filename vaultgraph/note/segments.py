@@ -23,11 +23,10 @@ _QUOTE_MARKS: Final = r"^[ \t]*(?:>[ \t]?)+"
 _CLOSING_MARKS: Final = r"(?:^|[ \t])[ \t]*#+[ \t]*$"
 _TEXT: Final = pl.col("text")
 _UNQUOTED: Final = _TEXT.str.replace(_QUOTE_MARKS, "")
-_HASHES: Final = _TEXT.str.strip_chars_start(" ")
-_UNMARKED: Final = _HASHES.str.strip_chars_start("#")
-_LEVEL: Final = (_HASHES.str.len_bytes() - _UNMARKED.str.len_bytes()).cast(pl.UInt8).alias("level")
-_HEADING: Final = _UNMARKED.str.strip_chars(" \t")
-_IS_CLOSED: Final = _HEADING.str.ends_with("#").alias("closed")
+_HASHES: Final = _TEXT.str.strip_chars_start(" ").alias("hashes")
+_UNMARKED: Final = pl.col("hashes").str.strip_chars_start("#").alias("unmarked")
+_LEVEL: Final = (pl.col("hashes").str.len_bytes() - pl.col("unmarked").str.len_bytes()).cast(pl.UInt8).alias("level")
+_HEADING: Final = pl.col("unmarked").str.strip_chars(" \t").alias("text")
 _NO_BLOCKS: Final = pl.DataFrame(schema={"row": pl.Int64, "body": pl.Int64, "id": pl.String})
 
 
@@ -124,8 +123,11 @@ def _headings(
     lines: Lines, is_heading: BoolArray, underlines: IntArray, rows: IntArray, first: IntArray, sizes: IntArray
 ) -> pl.DataFrame:
     at = np.flatnonzero(is_heading)
-    found = lines.text[pl.Series(at.astype(np.uint32))].to_frame().select_seq(_LEVEL, _HEADING, _IS_CLOSED)
-    headings, is_closed = found["text"], found["closed"]
+    # step by step: an expression that has another one twice computes it twice
+    marks = at_rows(lines.text, at).to_frame("text").select_seq(_HASHES).select_seq(pl.col("hashes"), _UNMARKED)
+    found = marks.select_seq(_LEVEL, _HEADING)
+    headings = found["text"]
+    is_closed = headings.str.ends_with("#")
     if is_closed.any():
         opened = headings.filter(is_closed).str.replace(_CLOSING_MARKS, "").str.strip_chars(" \t")
         headings = headings.scatter(np.flatnonzero(is_closed.to_numpy()), opened)

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from vaultgraph.note.inline import References, TokenKind, scan_inline
-from vaultgraph.note.lines import BoolArray, IntArray
+from vaultgraph.note.lines import BoolArray, IntArray, at_rows
 from vaultgraph.note.patterns import (
     AUTOLINK,
     HTML_TAG,
@@ -33,20 +33,12 @@ MOST_BYTES: Final = 4096  # longer segments with comments are scanned exactly: e
 
 _ESCAPE: Final = rf"\\{PUNCTUATION}"
 _LINK: Final = rf"!?\[{PLAIN_TEXT}\]{LINK_TAIL}"
-_TOKEN: Final = "|".join(
-    (
-        rf"(?:\A|[{SPACE}]|{_ESCAPE})(?:#{TAG_CHARS}+)+",
-        _ESCAPE,
-        "`[^`]+`",
-        r"<!--(?:-?>|(?s:.*?)-->)",
-        AUTOLINK,
-        HTML_TAG,
-        WIKILINK,
-        _LINK,
-        rf"(?:\A|{URL_START}){URL}",
-        r"\n",
-    )
-)
+_BEFORE_ALL: Final = (rf"(?:\A|[{SPACE}]|{_ESCAPE})(?:#{TAG_CHARS}+)+",)
+_ALWAYS: Final = (_ESCAPE, "`[^`]+`", r"<!--(?:-?>|(?s:.*?)-->)", AUTOLINK, HTML_TAG, WIKILINK, _LINK)
+_TOKEN: Final = "|".join((*_BEFORE_ALL, *_ALWAYS, rf"(?:\A|{URL_START}){URL}", r"\n"))
+# Without tags and bare addresses, either of which may begin at any character: found three times as fast.
+_TOKEN_IN_PLAIN: Final = "|".join((*_ALWAYS, r"\n"))
+_MANY: Final = 1000  # segments that are worth two steps
 _DIFFICULT: Final = (
     r"``|\$[^$]*\$|\][^\[\]]*\]\(|<[^\[\]]*\]\(|\\\[[^\[\]]*\]\(|(?:[>\])`]|\\.)https?://"
     rf"|(?:[{SPACE}]|\\.)#[^\[\]]*\]\("  # a tag in a link's text
@@ -75,6 +67,8 @@ _NOTHING: Final = pl.Series([None], dtype=pl.String)
 _TEXT: Final = pl.col("text")
 _SIZE: Final = _TEXT.str.len_bytes().alias("size")
 _IS_DOUBTFUL: Final = _TEXT.str.contains(_DOUBTFUL).alias("doubtful")
+
+_HAS_TAG_OR_ADDRESS: Final = _TEXT.str.contains("#|://").alias("more")
 
 _RAW: Final = pl.col("raw")
 _MARKS: Final = (
@@ -142,11 +136,9 @@ def difficult(segments: Segments) -> pl.Series:
 
 
 def _quick(frame: pl.DataFrame) -> pl.DataFrame:
-    lists = frame["text"].str.extract_all(_TOKEN)
-    counts = lists.list.len().to_numpy()
+    counts, raw = _tokens_in(frame["text"])
     if not counts.any():
         return _NONE
-    raw = lists.explode(empty_as_null=False).alias("raw")
     marks = raw.to_frame().select_seq(_MARKS)
     segment = np.repeat(frame["segment"].to_numpy(), counts)
     ends, lead = marks["ends"].to_numpy().astype(np.int64), marks["lead"].to_numpy()
@@ -164,6 +156,21 @@ def _quick(frame: pl.DataFrame) -> pl.DataFrame:
         kinds += _links_and_tags(rest, raw, lead, size)
     kinds = [found for found in kinds if len(found.order)]
     return _in_order(kinds, segment, line, is_embed) if kinds else _NONE
+
+
+def _tokens_in(texts: pl.Series) -> tuple[IntArray, pl.Series]:
+    """How many tokens are in each text; all of them, one text after the other."""
+    if len(texts) < _MANY:
+        lists = texts.str.extract_all(_TOKEN)
+        return lists.list.len().to_numpy().astype(np.int64), lists.explode(empty_as_null=False).alias("raw")
+    has_more = texts.to_frame().select_seq(_HAS_TAG_OR_ADDRESS)["more"]
+    plain = texts.filter(~has_more).str.extract_all(_TOKEN_IN_PLAIN)
+    lists = pl.concat([plain, texts.filter(has_more).str.extract_all(_TOKEN)], rechunk=True)
+    rows = np.argsort(has_more.to_numpy(), kind="stable")
+    counts = np.zeros(len(texts), dtype=np.int64)
+    counts[rows] = sizes = lists.list.len().to_numpy()
+    order = np.argsort(np.repeat(rows, sizes), kind="stable")
+    return counts, at_rows(lists.explode(empty_as_null=False), order).alias("raw")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +227,7 @@ def _links_and_tags(rows: IntArray, raw: pl.Series, lead: NDArray[np.uint8], siz
     bracketed = rows[first & _MAY_BE_LINK != 0]
     others = rows[(first & _MAY_BE_ADDRESS != 0) & (size[rows] >= _LEAST_ADDRESS)]
     if len(bracketed):
-        texts = _at(raw, bracketed)
+        texts = at_rows(raw, bracketed)
         groups = texts.str.extract_groups(_LINK_GROUPS).struct.unnest()
         is_link = groups["1"].is_not_null().to_numpy()
         if is_link.any():
@@ -228,12 +235,12 @@ def _links_and_tags(rows: IntArray, raw: pl.Series, lead: NDArray[np.uint8], siz
         # a bare address may stand behind an opening bracket that is no link
         others = np.union1d(others, bracketed[~is_link])
     if len(others):
-        names = _at(raw, others).to_frame().select_seq(_ADDRESS)["raw"]
+        names = at_rows(raw, others).to_frame().select_seq(_ADDRESS)["raw"]
         is_address = names.is_not_null()
         found.append(_Found(TokenKind.URL, others[is_address.to_numpy()], names.filter(is_address)))
     tagged = rows[first & _MAY_BE_TAG != 0]
     if len(tagged):
-        found.append(_tags(tagged, _at(raw, tagged)))
+        found.append(_tags(tagged, at_rows(raw, tagged)))
     return found
 
 
@@ -254,10 +261,6 @@ def _tags(order: IntArray, raw: pl.Series) -> _Found:
         lists = names.str.split("#")
         order, names = np.repeat(order, lists.list.len().to_numpy()), lists.explode(empty_as_null=False)
     return _Found(TokenKind.TAG, order, names)
-
-
-def _at(texts: pl.Series, rows: IntArray) -> pl.Series:
-    return texts[pl.Series(rows.astype(np.uint32))]
 
 
 def _slow(frame: pl.DataFrame, references: Mapping[int, References]) -> pl.DataFrame:
