@@ -1,7 +1,7 @@
 """Parsing what was read from disk, batch by batch, on both cores.
 
-Used by `refresh` when there are files to read. Says how many files are a batch, and
-parses batches in threads of its own. No file is opened here.
+Used by `refresh` when there are files to read. Says how many files are a batch, and parses batches in a thread of its
+own and the caller's. No file is opened here.
 """
 
 import math
@@ -19,7 +19,7 @@ from vaultgraph.profile.settings import Reading
 BATCH_BYTES: Final = 8_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
 _FEW_BYTES: Final = 2_000_000  # one batch for less than two of these
 _BATCHES: Final = 4  # at least, of a vault of some size: so that threads do not wait for each other at the end
-_THREADS: Final = 2
+_MOST_OPEN: Final = 3  # batches that are held in memory at the same time
 _SWITCH_S: Final = 0.0002
 
 
@@ -66,16 +66,17 @@ def changed_of(paths: Sequence[str], contents: Sequence[bytes | None], hashes: M
 
 
 class Parser:
-    """Parses batches in two threads while the next ones are read from disk; a lone batch in the caller's own.
+    """Parses batches in a thread of its own while the next ones are read from disk, and in the caller's where they come
+    faster than that thread gets them done; a lone batch only there.
 
-    Most of parsing is column work, in which threads do not wait for each other. The interpreter changes threads more
+    Much of parsing is column work, in which threads do not wait for each other. The interpreter changes threads more
     often meanwhile: at its usual pace, one thread's column work would wait for long stretches of the other's.
     """
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._parts: list[RecordTable] = []
-        self._pending: list[Future[RecordTable]] = []
+        self._results: list[Future[RecordTable]] = []
+        self._open: list[tuple[int, Batch]] = []  # batches that are not done, by their place
         self._pool: ThreadPoolExecutor | None = None
         self._interval_s = sys.getswitchinterval()
 
@@ -91,19 +92,35 @@ class Parser:
     def add(self, batch: Batch, *, is_only: bool) -> None:
         """Take one batch."""
         if is_only:
-            self._parts.append(_parse(self._reading, batch))
+            self._results.append(_finished(_parse(self._reading, batch)))
             return
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(_THREADS, "parse")
+            self._pool = ThreadPoolExecutor(1, "parse")
             if self._interval_s > _SWITCH_S:
                 sys.setswitchinterval(_SWITCH_S)
-        if len(self._pending) > _THREADS:
-            self._pending[-_THREADS - 1].result()  # bounds what is held in memory
-        self._pending.append(self._pool.submit(_parse, self._reading, batch))
+        self._open = [(place, other) for place, other in self._open if not self._results[place].done()]
+        self._open.append((len(self._results), batch))
+        self._results.append(self._pool.submit(_parse, self._reading, batch))
+        if len(self._open) == _MOST_OPEN:
+            self._parse_last()
 
     def parts(self) -> list[RecordTable]:
         """What the batches state, in the order they were taken."""
-        return [*self._parts, *(pending.result() for pending in self._pending)]
+        while self._open:
+            self._parse_last()
+        return [result.result() for result in self._results]
+
+    def _parse_last(self) -> None:
+        """Parse the last open batch here, unless the other thread has begun it."""
+        place, batch = self._open.pop()
+        if self._results[place].cancel():
+            self._results[place] = _finished(_parse(self._reading, batch))
+
+
+def _finished(part: RecordTable) -> Future[RecordTable]:
+    future: Future[RecordTable] = Future()
+    future.set_result(part)
+    return future
 
 
 def _parse(reading: Reading, batch: Batch) -> RecordTable:
