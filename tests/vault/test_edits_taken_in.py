@@ -74,7 +74,9 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         (["#t"], ["#u"], True),
         (["x ^one"], ["x ^two"], True),
         (["[[b]]"], ["[[Nobody]] https://example.org/y ![[pic.png]]"], True),
-        (["# H"], ["# I"], False),  # the title: other notes' links may mean it
+        (["# H", "![[pic.png]]"], ["# I", "![[pic.png]]"], True),  # which images say too
+        (["# H", "[[H]]"], ["# I", "[[H]]"], False),  # the title: links may mean it
+        (["# H", "[[i]]"], ["# I", "[[i]]"], False),
     ],
 )
 @pytest.mark.parametrize("rules", [None, RULES, UPWARD])
@@ -96,6 +98,38 @@ def test_an_edit_is_patched_where_no_other_note_depends_on_it(
         vault.refresh()
         assert (not seen) == is_patched
         assert_as_new(vault, folder, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("link", "is_patched"),
+    [
+        ("[[Old title]]", False),
+        ("[[old-title#x|shown]]", False),
+        ("[[New_Title.md]]", False),
+        ("[t](new%20title)", False),
+        ("![[new title]]", False),
+        ("[[A]] [[New title of it]] [[b]]", True),
+    ],
+)
+def test_another_title_is_patched_unless_a_link_is_looked_up_by_it(
+    link: str,
+    is_patched: bool,
+    write: Callable[[Mapping[str, str]], Path],
+    folder: Path,
+    tmp_path: Path,
+    seen: list[bool],
+) -> None:
+    write({"A.md": "# Old title\n[[b]]\n", "b.md": "# b\n", "c.md": f"# Third\n{link}\n"})
+    with vaultgraph.open(folder, cache=tmp_path / "old.kgl") as vault:
+        seen.clear()
+        folder.joinpath("A.md").write_text("# New title\n[[b]]\n", encoding="utf-8")
+        vault.refresh()
+        assert (not seen) == is_patched
+        assert_as_new(vault, folder, tmp_path)
+        folder.joinpath("c.md").write_text("# Third\n[[new title]] [[old title]]\n", encoding="utf-8")
+        assert_as_new(vault, folder, tmp_path)
+        rows = vault.query("MATCH (:Note {title: 'Third'})-[r]->(n) RETURN r.via, n.title ORDER BY n.title").rows
+        assert rows == [("title", "New title"), (None, "old title")]
 
 
 @settings(

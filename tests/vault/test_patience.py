@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from vaultgraph.vault import vault as door
-from vaultgraph.vault.patience import OwnThread
+from vaultgraph.vault.patience import OwnThread, waits_for
 from vaultgraph.vault.vault import open_vault
 
 TITLES = "MATCH (n:Note) RETURN n.title ORDER BY n.title"
@@ -82,3 +82,17 @@ def test_without_more_threads_the_work_is_done_all_the_same(monkeypatch: pytest.
     lock.acquire()
     assert OwnThread().run(lambda: 7, lock, 60.0) == 7
     assert not lock.locked()
+
+
+def test_who_waits_for_calm_goes_on_when_it_comes_or_when_the_patience_of_all_calls_is_used_up():
+    calm = threading.Event()
+    wait = waits_for(calm, 0.01)
+    for _ in range(3):
+        wait()
+    patient = waits_for(calm, 60.0)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(patient)
+        assert not waiting.done()
+        calm.set()
+        waiting.result(60)
+    patient()

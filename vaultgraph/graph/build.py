@@ -26,7 +26,7 @@ from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.ground import Ground
 from vaultgraph.graph.known import names_of
 from vaultgraph.graph.labels import specific_labels
-from vaultgraph.graph.links import Destination, LinkRows, link_relationships, link_rows
+from vaultgraph.graph.links import Destination, LinkRows, found_by_name, link_relationships, link_rows
 from vaultgraph.graph.nodes import Numbering, built_in_segments, ids_of_notes, image_texts, number_nodes
 from vaultgraph.graph.pieces import relations_of
 from vaultgraph.graph.properties import property_segments
@@ -115,7 +115,7 @@ def _grounded(records: RecordTable, stamps: Stamps, profile: Profile) -> tuple[G
     shared = shared_nodes(tags, properties, profile)
     numbering = number_nodes(catalogue, labels, links, shared, folders, profile)
     ids = _ids(properties, catalogue)
-    ground = Ground(catalogue, names, labels, ids, folders, shared, links.elsewhere, numbering)
+    ground = Ground(catalogue, names, labels, ids, folders, shared, links.elsewhere, found_by_name(links), numbering)
     return ground, links, relations
 
 

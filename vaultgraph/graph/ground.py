@@ -18,7 +18,8 @@ from vaultgraph.graph.shared import Shared
 @dataclass(frozen=True, slots=True)
 class Ground:
     """``names``: what links are looked up in. ``labels`` and ``ids``: String by file row of the notes. ``shared``:
-    without its mentions. ``elsewhere``: the link rows that do not lead to a note, as in ``LinkRows``."""
+    without its mentions. ``elsewhere``: the link rows that do not lead to a note, as in ``LinkRows``.
+    ``by_name``: those that do by a name that is no path, as `found_by_name`."""
 
     catalogue: Catalogue
     names: Names
@@ -27,6 +28,7 @@ class Ground:
     folders: Folders
     shared: Shared
     elsewhere: pl.DataFrame
+    by_name: pl.DataFrame
     numbering: Numbering
 
     @property

@@ -72,6 +72,11 @@ class LinkRows:
         return rows.filter(pl.Series(_is_any(rows["destination"].to_numpy(), *destinations)))
 
 
+def found_by_name(links: LinkRows) -> pl.DataFrame:
+    """(file, key) of the links that found a note by an alias, its title or a slug."""
+    return links.rows.filter(pl.Series(links.rows["via"].to_numpy() > 0)).select("file", "key")
+
+
 def link_rows(links: pl.DataFrame, catalogue: Catalogue, vault: Names, profile: Profile) -> LinkRows:
     """All links of the graph with their destinations; ``links``: record rows with ``file`` in place of ``note``."""
     is_folder = (links["syntax"] == LinkSyntax.MARKDOWN).to_numpy()

@@ -3,8 +3,8 @@
 An edit of words leaves all statements as they are: only bodies and sizes differ. Where links, tags, properties,
 headings or lines differ, what the changed notes give to the graph is found out as it was and as it is
 (graph/contribution) and exchanged: rows of relationships (patch_tables), nodes and columns (patch_nodes), problems and
-counts. Whatever bears on other notes' links, as a title or an alias, is left to graph/build. What is made here equals
-what that would make.
+counts. Whatever bears on other notes' links, as an alias, or a title that links use, is left to graph/build. What is
+made here equals what that would make.
 """
 
 from collections import Counter
@@ -22,10 +22,11 @@ from vaultgraph.graph.contribution import Contribution, contributions, notes_of_
 from vaultgraph.graph.folders import CONTAINS
 from vaultgraph.graph.graph import Graph, RelationshipTable
 from vaultgraph.graph.ground import Ground
-from vaultgraph.graph.links import PARENT_KEY, LinkRows, link_relationships
+from vaultgraph.graph.links import PARENT_KEY, LinkRows, found_by_name, link_relationships
 from vaultgraph.graph.nodes import number_nodes
 from vaultgraph.graph.patch_nodes import changed_properties, is_narrow, moved_ids, node_columns, with_texts
 from vaultgraph.graph.patch_tables import NOTHING, Exchange, exchanged
+from vaultgraph.graph.patch_titles import Titles, retitled
 from vaultgraph.graph.problems import PROBLEMS, collected
 from vaultgraph.graph.shared import CHILD_OF, Shared, distinct_mentions, shared_of, uses_of
 from vaultgraph.graph.unmet import unmet
@@ -34,7 +35,7 @@ from vaultgraph.profile.settings import Profile
 
 MOST_NOTES: Final = 32  # changed at once; beyond it building anew is as quick
 MOST_ASKED: Final = 256  # notes whose anchors lead to them
-_SAME: Final = ("path", "is_canvas", "is_skipped", "title")
+_SAME: Final = ("path", "is_canvas", "is_skipped")
 _BEARING: Final = ("id", "aliases", "type")  # properties that decide what other notes' links and labels are
 Stated = Mapping[str, tuple[pl.DataFrame, pl.DataFrame]]  # of the changed notes by table, before and after
 
@@ -63,9 +64,10 @@ def patched(old: Built, before: RecordTable, after: RecordTable, notes: Ids, pro
         name: (rows_of_notes(getattr(before, name), rows), rows_of_notes(getattr(after, name), rows))
         for name in _STATED
     }
-    if all(own.equals(others) for own, others in stated.values()):
+    titles = _titles(files, was, now)
+    if not titles and all(own.equals(others) for own, others in stated.values()):
         return _with_unmet(texted, old.graph, profile)
-    done = _exchanged(texted, before, after, notes, stated, profile)
+    done = _exchanged(texted, (before, after), notes, stated, titles, profile)
     return done and _with_unmet(done, old.graph, profile)
 
 
@@ -77,11 +79,23 @@ def _with_sizes(ground: Ground, files: Ids, notes: pl.DataFrame) -> Ground:
     )
 
 
+def _titles(files: Ids, was: pl.DataFrame, now: pl.DataFrame) -> Titles:
+    """Titles that differ, by file row."""
+    found = zip(files.tolist(), was["title"].to_list(), now["title"].to_list(), strict=True)
+    return {file: (before, after) for file, before, after in found if before != after}
+
+
 def _exchanged(
-    old: Built, before: RecordTable, after: RecordTable, notes: Ids, stated: Stated, profile: Profile
+    old: Built,
+    records: tuple[RecordTable, RecordTable],
+    notes: Ids,
+    stated: Stated,
+    titles: Titles,
+    profile: Profile,
 ) -> Built | None:
     """``old``, whose texts are those of after the edit, with all else the changed notes state exchanged too."""
     assert old.ground is not None
+    before, after = records
     known = old.ground.in_order()
     properties = stated["properties"]
     bearing = [rows.filter(pl.col("key").is_in(list(_BEARING))).drop("line") for rows in properties]
@@ -91,10 +105,16 @@ def _exchanged(
     if len(asking) > MOST_ASKED:
         return None
     gave, gives = contributions(before, after, asking, known, profile)
+    renamed = retitled(known, titles, (gave.links, gives.links))
+    if renamed is None:
+        return None
     problems = _problems(old.problems, gave.problems, gives.problems)
     files = known.catalogue.row_of_note[notes]
     gave, gives = gave.of_files(files), gives.of_files(files)
-    ground, has_new_images = _ground(known, notes, gave, gives, profile)
+    ground, has_new_images = _ground(renamed, notes, gave, gives, profile)
+    if titles:  # images have the titles of the notes that show them
+        shown = ground.elsewhere.filter(ground.elsewhere["file"].is_in(list(titles)))
+        has_new_images = has_new_images or bool(shown["is_image"].any())
     moved = moved_ids(known.numbering, ground.numbering)
     exchanges = _exchanges(old.graph.relationships, (gave, gives), (known, ground), files, profile)
     if problems is None or exchanges is None or not _is_ascending(moved):
@@ -159,7 +179,9 @@ def _ground(
     if not is_elsewhere_same or shared is not known.shared:
         links = LinkRows(elsewhere, elsewhere)
         numbering = number_nodes(known.catalogue, known.labels, links, shared, known.folders, profile)
-    ground = replace(known, elsewhere=elsewhere, shared=shared, numbering=numbering)
+    by_name = known.by_name.filter(~known.by_name["file"].is_in(pl.Series(files).implode()))
+    by_name = pl.concat([by_name, found_by_name(gives.links)])
+    ground = replace(known, elsewhere=elsewhere, by_name=by_name, shared=shared, numbering=numbering)
     pictures = (rows.filter("is_image") for rows in (lost, found))
     return ground, not (is_elsewhere_same or next(pictures).equals(next(pictures)))
 

@@ -41,7 +41,7 @@ _MOST_TIMES: Final = 32  # of files; finding more nodes one by one takes longer 
 
 
 def with_texts(graph: Graph, ground: Ground, records: RecordTable, changed: tuple[Ids, list[int]]) -> dict[str, Column]:
-    """The node columns with other bodies and sizes for the ``changed`` notes: nodes, and rows in ``records``."""
+    """The node columns with other bodies, sizes and titles of ``changed`` notes: nodes, and rows in ``records``."""
     nodes, rows = changed
     body = graph.node_columns["body"]
     first, *others = body.segments
@@ -50,8 +50,11 @@ def with_texts(graph: Graph, ground: Ground, records: RecordTable, changed: tupl
         bodies = Column((first.loading(partial(_bodies, records, ground)),))
     else:
         bodies = _with_values(body, nodes, records.bodies(rows))
-    sizes = _with_values(graph.node_columns["size_bytes"], nodes, records.listing["size_bytes"][rows].to_list())
-    return {**graph.node_columns, "body": bodies, "size_bytes": sizes}
+    about = records.listing[rows]
+    others = {
+        key: _with_values(graph.node_columns[key], nodes, about[key].to_list()) for key in ("size_bytes", "title")
+    }
+    return {**graph.node_columns, "body": bodies, **others}
 
 
 def _bodies(records: RecordTable, ground: Ground) -> pl.Series:

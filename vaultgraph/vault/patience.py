@@ -5,6 +5,7 @@ answer can only stop waiting for it.
 """
 
 import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -20,6 +21,20 @@ def held(lock: threading.Lock) -> Generator[None]:
         yield
     finally:
         lock.release()
+
+
+def waits_for(event: threading.Event, patience_s: float) -> Callable[[], None]:
+    """A call that waits for ``event``; all calls of it together wait no longer than ``patience_s``."""
+    left_s = patience_s
+
+    def wait() -> None:
+        nonlocal left_s
+        if left_s > 0 and not event.is_set():
+            began = time.monotonic()
+            event.wait(left_s)
+            left_s -= time.monotonic() - began
+
+    return wait
 
 
 class OwnThread:

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -29,7 +28,7 @@ from vaultgraph.vault.cache import (
     load_cache,
     write_cache,
 )
-from vaultgraph.vault.patience import OwnThread, held
+from vaultgraph.vault.patience import OwnThread, held, waits_for
 from vaultgraph.vault.refresh import Progress, preload, prepared, refresh_whatever_was_cached
 from vaultgraph.vault.report import snapshot_of
 from vaultgraph.vault.snapshot import Origin, Report, Snapshot, behind, gone_stale
@@ -248,7 +247,7 @@ class Vault:
             if cache is None:
                 return None
             if state and (is_unsaved or cache.has_failed) and cache.is_writable:
-                cache = write_cache(cache, state, self.root, partial(self._calm.wait, PATIENCE_S))
+                cache = write_cache(cache, state, self.root, waits_for(self._calm, PATIENCE_S))
                 with self._lock:
                     self._cache = cache
                     self._unsaved |= cache.is_busy
