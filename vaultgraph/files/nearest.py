@@ -4,7 +4,6 @@ Called by files/root when a look-up fails. Looks at the folder where the path br
 anywhere else; it reads names only.
 """
 
-import difflib
 import os
 from typing import Final
 
@@ -44,7 +43,9 @@ def _near_in_folder(root: int, folder: str, name: str, rest: str) -> list[str]:
         for known in names:
             by_fold.setdefault(fold(known), known)
             by_fold.setdefault(fold(os.path.splitext(known)[0]), known)  # noqa: PTH122 - text, not a path on disk
-        near = difflib.get_close_matches(fold(name), by_fold, n=_MOST_ANSWERS, cutoff=0.6)
+        from difflib import get_close_matches  # noqa: PLC0415 -- seldom needed
+
+        near = get_close_matches(fold(name), by_fold, n=_MOST_ANSWERS, cutoff=0.6)
         prefix = f"{folder}/" if folder else ""
         found = [f"{prefix}{by_fold[key]}" for key in near]
         if not rest:

@@ -3,7 +3,6 @@
 Looks through the columns of one graph; used where a caller names a note instead of a path.
 """
 
-import difflib
 from typing import Final
 
 import numpy as np
@@ -68,7 +67,9 @@ def _notes_only(paths: pl.DataFrame, ids: set[int]) -> list[str]:
 def notes_like(graph: Graph, name: str) -> list[str]:
     """The paths of up to NEAREST notes that are called nearly ``name``, the most like first."""
     known = _names(graph)
-    close = difflib.get_close_matches(name.casefold().removesuffix(".md"), list(known), n=NEAREST, cutoff=0.7)
+    from difflib import get_close_matches  # noqa: PLC0415 -- seldom needed
+
+    close = get_close_matches(name.casefold().removesuffix(".md"), list(known), n=NEAREST, cutoff=0.7)
     return list(dict.fromkeys(path for key in close for path in known[key]))[:NEAREST]
 
 

@@ -6,7 +6,7 @@ Nothing here is kept between calls; vault/vault owns the state and decides when 
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from typing import Final
 
@@ -27,6 +27,7 @@ from vaultgraph.files.stamps import (
     scan,
     without_files,
 )
+from vaultgraph.frozen import frozen
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.store import MTIME, with_mtimes
@@ -45,7 +46,7 @@ _SAMPLE: Final = b"---\na: [b, 1]\n---\n# a\n[[b#c|d]] `e` [f](g.md) ![[h.png]] 
 _ATTEMPTS: Final = 3  # at a folder in which files are replaced while it is read
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refreshed:
     """The new state, whether its graph differs from the old one, notes parsed, and milliseconds by phase.
 
@@ -111,7 +112,7 @@ def refresh(
     return Refreshed(state, graph, profile, guided, not same, taken.parsed, clock.phases_ms)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Taken:
     """What a pass over the folder found: the ``present`` notes and other files that are read (None: the same as
     before), what they say that is new, how many were parsed, problems of reading, and State.doubtful."""
@@ -312,7 +313,7 @@ def _with_mtimes(old: State | None, built: Built, taken: _Taken) -> Graph:
     return with_mtimes(graph, taken.stamps)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Source:
     """Where notes are read from, by which rules, who is told how far that is, and problems that are known already."""
 
