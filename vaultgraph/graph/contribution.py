@@ -59,9 +59,12 @@ def contributions(
     # What is equal on both sides has the same problems, which need no words: they stay.
     is_lost_same = own[0].elsewhere.drop("order").equals(own[1].elsewhere.drop("order"))
     is_stated_same = tables[0]["properties"].equals(tables[1]["properties"])
+    is_written_same = is_stated_same and tables[0]["tags"].equals(tables[1]["tags"])
+    mentions = [written_mentions(tables[0]["tags"], tables[0]["properties"], profile)]
+    mentions += mentions if is_written_same else [written_mentions(tables[1]["tags"], tables[1]["properties"], profile)]
     paths = ground.catalogue.files["path"]
     given: list[Contribution] = []
-    for records, table, rows in zip(sides, tables, own, strict=True):
+    for records, table, rows, written in zip(sides, tables, own, mentions, strict=True):
         lacking = _lacking(rows, records, ground)
         found = [
             wording.lacking_anchors(lacking, paths),
@@ -72,8 +75,7 @@ def contributions(
         if not is_stated_same:
             found += stated_properties(table["properties"], ground.labels, paths, profile)[1]
         counts = wording.link_counts(rows, ground.catalogue, ground.folders) | {"missing_anchors": lacking.height}
-        mentions = written_mentions(table["tags"], table["properties"], profile)
-        given.append(Contribution(rows, mentions, wording.collected(found), counts))
+        given.append(Contribution(rows, written, wording.collected(found), counts))
     return given[0], given[1]
 
 

@@ -4,7 +4,7 @@ Notes come first, by label and path, then files, folders, and what exists only b
 that order. Frontmatter is properties.py's; relationships only see the numbering.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -52,11 +52,28 @@ def number_nodes(
     place[names.distinct.arg_sort().to_numpy()] = np.arange(1, len(names) + 1)
     place[NONE] = 0  # notes without a specific label come first
     notes = order_by(place[label])
-    media = _media(catalogue, links)
-    named = _named(links, shared, folders)
+    groups = _runs(taken(labels, notes).fill_null(""), 0, partial(_note_labels, note_label=profile.note_label))
+    return _numbered(catalogue, (notes, groups), _media(catalogue, links), _named(links, shared, folders))
+
+
+def renumbered(
+    known: Numbering, catalogue: Catalogue, links: LinkRows, shared: Shared, folders: Folders, *, keeps_media: bool
+) -> Numbering:
+    """The same where ``known`` is a numbering of the same notes, with the same labels; ``keeps_media``: and of the same
+    files."""
+    groups = (group for group in known.groups if group.stop <= len(known.notes))
+    media = known.media if keeps_media else _media(catalogue, links)
+    return _numbered(catalogue, (known.notes, groups), media, _named(links, shared, folders))
+
+
+def _numbered(
+    catalogue: Catalogue, ordered: tuple[Ids, Iterable[NodeGroup]], media: pl.DataFrame, named: pl.DataFrame
+) -> Numbering:
+    """``ordered``: the notes in node order, and their groups."""
+    notes, groups = ordered
     after = len(notes) + media.height
     groups = [
-        *_runs(taken(labels, notes).fill_null(""), 0, partial(_note_labels, note_label=profile.note_label)),
+        *groups,
         *_runs(media["kind"], len(notes), labels_of_kind),
         *_runs(named["space"].str.strip_prefix("shared/"), after, _only_label),
     ]

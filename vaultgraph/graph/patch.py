@@ -22,8 +22,8 @@ from vaultgraph.graph.contribution import Contribution, contributions, notes_of_
 from vaultgraph.graph.folders import CONTAINS
 from vaultgraph.graph.graph import Graph, RelationshipTable
 from vaultgraph.graph.ground import Ground
-from vaultgraph.graph.links import PARENT_KEY, LinkRows, found_by_name, link_relationships
-from vaultgraph.graph.nodes import number_nodes
+from vaultgraph.graph.links import PARENT_KEY, Destination, LinkRows, found_by_name, link_relationships
+from vaultgraph.graph.nodes import renumbered
 from vaultgraph.graph.patch_nodes import changed_properties, is_narrow, moved_ids, node_columns, with_texts
 from vaultgraph.graph.patch_tables import NOTHING, Exchange, exchanged
 from vaultgraph.graph.patch_titles import Titles, retitled
@@ -39,6 +39,7 @@ _SAME: Final = ("path", "is_canvas", "is_skipped")
 _BEARING: Final = ("id", "aliases", "type")  # properties that decide what other notes' links and labels are
 Stated = Mapping[str, tuple[pl.DataFrame, pl.DataFrame]]  # of the changed notes by table, before and after
 
+_FILES: Final = (Destination.FILE.value, Destination.MISSING.value)
 _STATED: Final = ("properties", "links", "tags", "headings", "blocks", "problems")
 
 
@@ -178,7 +179,8 @@ def _ground(
     numbering = known.numbering
     if not is_elsewhere_same or shared is not known.shared:
         links = LinkRows(elsewhere, elsewhere)
-        numbering = number_nodes(known.catalogue, known.labels, links, shared, known.folders, profile)
+        was, now = (rows.filter(rows["destination"].is_in(_FILES)) for rows in (lost, found))
+        numbering = renumbered(numbering, known.catalogue, links, shared, known.folders, keeps_media=was.equals(now))
     by_name = known.by_name.filter(~known.by_name["file"].is_in(pl.Series(files).implode()))
     by_name = pl.concat([by_name, found_by_name(gives.links)])
     ground = replace(known, elsewhere=elsewhere, by_name=by_name, shared=shared, numbering=numbering)
