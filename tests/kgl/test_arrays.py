@@ -160,3 +160,16 @@ def test_a_wrong_number_of_rows_is_damage(stored, rows):
         unpack_numbers(file, "s", "<u4", 1)
     with pytest.raises(CorruptKglError):
         unpack_series(file, "other", pl.Int64(), 1)
+
+
+@pytest.mark.parametrize("cells", [[True, False, False, None], [7, None, 9, None]])
+def test_a_row_more_leaves_what_is_written_of_the_rows_after_it(cells):
+    rows = [cells[number * number % 7 % 4] for number in range(5000)]
+    before, after = (
+        dict(pack_series("s", pl.Series("s", each))) for each in (rows, [*rows[:2000], cells[0], *rows[2000:]])
+    )
+    for name, piece in before.items():
+        old, new = whole(piece), whole(after[name])
+        start = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), len(old))
+        end = next((at for at, (one, other) in enumerate(zip(old[::-1], new[::-1], strict=False)) if one != other), 0)
+        assert len(old) - start - end <= 16

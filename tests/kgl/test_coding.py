@@ -117,3 +117,25 @@ def test_places_of_texts_that_are_not_there_are_damage(tmp_path):
         for name in ("plain", "gaps", "lists", "fields"):
             with pytest.raises(CorruptKglError, match="not there"):
                 unpack_series(file, name, COLUMNS[name].dtype, 300, known)
+
+
+def test_a_new_text_leaves_the_places_of_texts_that_other_columns_added():
+    columns = {"first": [f"a{number}" for number in range(300)], "second": [f"b{number}" for number in range(300)]}
+    columns["third"] = columns["second"][::-1]
+    grown = columns | {"first": [*columns["first"][:9], "new", *columns["first"][9:]]}
+    before, after = (SharedTexts({name: pl.Series(texts) for name, texts in each.items()}) for each in (columns, grown))
+    for name in ("second", "third"):
+        places = after.places(name)
+        assert places is not None
+        assert places.tolist() == before.places(name).tolist()
+        assert after.texts.gather(places).to_list() == columns[name]
+
+
+def test_the_texts_of_the_first_columns_come_first():
+    columns = {name: pl.Series([f"{name}{number}" for number in range(70)]) for name in ("one", "two", "three")}
+    texts = SharedTexts(columns, ["one", "two"])
+    assert texts.texts.head(texts.early).filter(texts.texts.head(texts.early) != "").to_list() == [
+        *columns["one"],
+        *columns["two"],
+    ]
+    assert int(max(texts.places("two"))) < texts.early <= int(min(texts.places("three")))

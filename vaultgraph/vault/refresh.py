@@ -296,8 +296,8 @@ def _doubtful(suspects: pl.DataFrame, taken_ns: int, unread: Collection[Problem]
     Those of a file written so shortly before the stat pass that another edit could have left the same times, and of
     files that could not be read.
     """
-    latest = pl.max_horizontal("mtime_ns", "ctime_ns")
-    young = suspects.filter(latest >= taken_ns - RACY_NS)["path"]
+    latest = np.maximum(suspects["mtime_ns"].to_numpy(), suspects["ctime_ns"].to_numpy())
+    young = suspects["path"].filter(pl.Series(latest >= taken_ns - RACY_NS))
     return frozenset([*young.to_list(), *(path for path, *_ in unread)])
 
 

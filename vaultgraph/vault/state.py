@@ -89,16 +89,15 @@ def inputs_hash_of(configuration: Mapping[str, str], stamps: Stamps) -> bytes:
     for path, text in configuration.items():
         digest.update(f"{path}\0{len(text)}\0{text}".encode())
     digest.update(stamps.files["size_bytes"].to_numpy().astype("<i8", copy=False).tobytes())
-    for column in (
-        stamps.files["path"],
-        pl.Series(stamps.folders, dtype=pl.String),
-        stamps.aliases["path"],
-        stamps.aliases["target"],
-        stamps.problems["path"],
-        stamps.problems["line"].cast(pl.String).fill_null(""),
-        stamps.problems["message"],
+    for texts in (
+        stamps.files["path"].to_list(),
+        stamps.folders,
+        stamps.aliases["path"].to_list(),
+        stamps.aliases["target"].to_list(),
+        stamps.problems["path"].to_list(),
+        ["" if line is None else str(line) for line in stamps.problems["line"].to_list()],
+        stamps.problems["message"].to_list(),
     ):
-        digest.update(len(column).to_bytes(8, "little"))
-        if len(column):
-            digest.update((column.str.join("\0").item() or "").encode())
+        digest.update(len(texts).to_bytes(8, "little"))
+        digest.update("\0".join(texts).encode())
     return digest.digest()
