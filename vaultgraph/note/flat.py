@@ -6,6 +6,7 @@ the parser. Any number of notes are read at once.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,8 +19,8 @@ from vaultgraph.note.lines import BoolArray, IntArray
 from vaultgraph.note.values import Values
 
 MOST_CHARS: Final = 20_000
-# `\\u` may be half of an emoji's escape, which is read as one
-_NOT_FOLDED: Final = re.compile(rf"[{BAD}]|\\u")
+_FEW: Final = 50  # sources, which take less time one by one
+_NOT_FOLDED: Final = re.compile(rf"[{BAD}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +40,33 @@ class FlatRows:
 
 def read_flat(reader: LineReader, sources: pl.Series) -> FlatRows:
     """What the lines of ``sources`` state, whose line ends are LF."""
-    frame = pl.DataFrame([sources.alias("source")]).select_seq(_IS_SHORT, _LINES)
-    is_short, lines = frame["short"], frame["lines"].filter(frame["short"])
-    sizes = np.zeros(len(sources), dtype=np.int64)
-    sizes[is_short.to_numpy()] = lines.list.len().to_numpy()
-    texts = lines.explode(empty_as_null=False)
+    texts, sizes, is_short = _few_lines(sources.to_list()) if len(sources) < _FEW else _lines(sources)
     numbers = reader.numbers_of(texts)
     _fold(reader, texts, numbers, np.cumsum(sizes))
-    return _laid_out(reader, numbers, sizes, is_short.to_numpy())
+    return _laid_out(reader, numbers, sizes, is_short)
 
 
 def is_flat(source: str) -> bool:
     """Whether one frontmatter needs no YAML parser."""
     return bool(read_flat(LineReader(Values()), pl.Series([source], dtype=pl.String)).is_flat[0])
+
+
+def _lines(sources: pl.Series) -> tuple[pl.Series, IntArray, BoolArray]:
+    """The lines of all ``sources`` that are short, how many each has, and which are short."""
+    frame = pl.DataFrame([sources.alias("source")]).select_seq(_IS_SHORT, _LINES)
+    is_short, lines = frame["short"], frame["lines"].filter(frame["short"])
+    sizes = np.zeros(len(sources), dtype=np.int64)
+    sizes[is_short.to_numpy()] = lines.list.len().to_numpy()
+    return lines.explode(empty_as_null=False), sizes, is_short.to_numpy()
+
+
+def _few_lines(sources: Sequence[str]) -> tuple[pl.Series, IntArray, BoolArray]:
+    """The same for a few sources."""
+    is_short = [source.endswith("\n") and len(source) <= MOST_CHARS for source in sources]
+    split = [source[:-1].split("\n") if is_so else [] for source, is_so in zip(sources, is_short, strict=True)]
+    sizes = np.array([len(lines) for lines in split], dtype=np.int64)
+    texts = pl.Series([line for lines in split for line in lines], dtype=pl.String)
+    return texts, sizes, np.array(is_short, dtype=np.bool_)
 
 
 _SOURCE: Final = pl.col("source").str
@@ -67,8 +82,13 @@ def _fold(reader: LineReader, texts: pl.Series, numbers: IntArray, ends: IntArra
     keys = np.flatnonzero(np.array(reader.table.kinds, dtype=np.int64)[numbers] == LineKind.FOLDED)
     if not len(keys):
         return
+    # two of these may be halves of an emoji, which the parser reads as one wherever they stand
+    escaped = np.flatnonzero(texts.str.contains("\\u", literal=True).to_numpy())
+    source = np.searchsorted(ends, keys, side="right")
+    is_free = ~np.isin(source, np.searchsorted(ends, escaped, side="right"))
+    keys, source = keys[is_free], source[is_free]
     outer = np.append(np.flatnonzero(~texts.str.starts_with(" ").to_numpy()), len(texts))
-    stops = np.minimum(outer[np.searchsorted(outer, keys + 1)], ends[np.searchsorted(ends, keys, side="right")])
+    stops = np.minimum(outer[np.searchsorted(outer, keys + 1)], ends[source])
     blank = reader.table.add(LineKind.BLANK, -1, ())
     # row loop: texts that are folded over lines
     rows: list[tuple[int, int]] = list(zip(keys.tolist(), stops.tolist(), strict=True))

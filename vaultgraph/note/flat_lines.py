@@ -38,8 +38,7 @@ _LINE: Final = re.compile(
 _WHOLE_KEY: Final = re.compile(_KEY)
 _MOST_MARGIN: Final = 8
 # the same for columns, whose engine looks neither ahead nor behind, and of letters only those that both engines know
-_PLAIN_START: Final = rf"^[^{BAD}{_FIRST}][^{BAD}]*$"
-_PLAIN_END: Final = " #|: |:$"
+_PLAIN_START: Final = rf"^(?:[^{BAD}{_FIRST}][^{BAD}]*|-[0-9][0-9.]*)$"
 _IN_QUOTES: Final = rf"^(?:\"[^{BAD}\"\\]*\"|'[^{BAD}']*')$"
 _WORD: Final = r"[\p{L}0-9_./-]"
 _WORDS: Final = rf"[\p{{L}}0-9]{_WORD}*(?: {_WORD}+)*"
@@ -232,15 +231,16 @@ def _parts_of(texts: pl.Series) -> pl.DataFrame:
     ).with_columns(is_item=is_item & (pl.col("margin") <= _MOST_MARGIN))
     frame = frame.select("is_item", "margin", "before", rest=pl.when(is_item).then("bare").otherwise("after"))
     frame = frame.with_columns(value=rest.str.strip_chars(" "))
-    is_plain = value.str.contains(_PLAIN_START) & ~value.str.contains(_PLAIN_END)
-    is_number = value.str.contains(r"^-[0-9][0-9.]*$") & ~is_item
+    is_broken = value.str.contains(" #", literal=True) | value.str.contains(": ", literal=True)
+    is_broken |= value.str.ends_with(":") | (is_item & value.str.starts_with("-"))
+    is_plain = value.str.contains(_PLAIN_START) & ~is_broken
     is_other = rest.is_null() | ((rest != "") & ~rest.str.starts_with(" ")) | ((value == "") & is_item)
     form = (
         pl.when(is_other)
         .then(pl.lit(int(_Form.OTHER)))
         .when(value == "")
         .then(pl.lit(int(_Form.NONE)))
-        .when(is_plain | is_number)
+        .when(is_plain)
         .then(pl.lit(int(_Form.PLAIN)))
         .when(value.str.contains(_IN_QUOTES))
         .then(pl.lit(int(_Form.QUOTED)))

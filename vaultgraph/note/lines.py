@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-_INDENTED: Final = r"^(?: {4}| {0,3}\t)"
+_INDENTS: Final = ("    ", "\t", " \t", "  \t", "   \t")
 _OPEN_SYNTAX: Final = r"\[\[|\]\(|://|#[^\s#]|\^[A-Za-z0-9-]+[ \t]*$"
 
 MARKER: Final = r"(?:[-*+]|[0-9]{1,9}[.)])"
@@ -186,7 +186,7 @@ def columns_of(lines: Lines, rows: IntArray) -> IntArray:
     column = found["margin"].to_numpy().astype(np.int64)
     if found["tab"].any():
         tabbed = np.flatnonzero(found["tab"].to_numpy())
-        # row loop: lines with a tab in the margin, among those in question
+        # row loop: lines with a tab, among those in question
         for row, text in zip(tabbed.tolist(), at_rows(texts, tabbed).to_list(), strict=True):
             column[row] = len(text[: column[row]].expandtabs(4))
     return column
@@ -277,8 +277,8 @@ def _first_byte(texts: pl.Expr) -> pl.Expr:
 _TEXT: Final = pl.col("text")
 _LEAD: Final = _first_byte(_TEXT)
 _IS_OPEN: Final = _TEXT.str.contains(_OPEN_SYNTAX).alias("open")
-_IS_INDENTED: Final = _TEXT.str.contains(_INDENTED).alias("indented")
+_IS_INDENTED: Final = pl.any_horizontal(_TEXT.str.starts_with(indent) for indent in _INDENTS).alias("indented")
 _BARE: Final = _TEXT.str.strip_chars_start(" \t")
 _MARGIN_SIZE: Final = (_TEXT.str.len_bytes().cast(pl.Int64) - _BARE.str.len_bytes()).alias("margin")
-_HAS_TAB: Final = _TEXT.str.contains(r"^ *\t").alias("tab")
+_HAS_TAB: Final = _TEXT.str.contains("\t", literal=True).alias("tab")
 _BARE_LEAD: Final = _first_byte(_BARE)

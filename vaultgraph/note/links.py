@@ -94,7 +94,7 @@ def tag_rows(tokens: pl.DataFrame) -> pl.DataFrame:
     is_tag = tokens["kind"] == int(TokenKind.TAG)
     columns = [tokens[name].filter(is_tag) for name in ("note", "line", "name")]
     if len(columns[2]):
-        is_name = columns[2].str.contains("[^0-9]")
+        is_name = columns[2].str.strip_chars("0123456789") != ""
         columns = [column.filter(is_name) for column in columns]
     return pl.DataFrame([*columns[:2], columns[2].alias("tag")])
 

@@ -27,7 +27,8 @@ from vaultgraph.note.segments import find_segments
 from vaultgraph.note.tokens import find_tokens
 from vaultgraph.profile.settings import Reading
 
-_CANVAS: Final = r"\.[cC][aA][nN][vV][aA][sS]\z"
+_FEW: Final = 50  # files, which take less time one by one
+_CANVAS: Final = ".canvas"
 
 
 def read_notes(
@@ -51,8 +52,9 @@ def read_notes(
         data = at_rows(data, np.array(order, dtype=np.int64))
         paths, hashes = [paths[position] for position in order], [hashes[position] for position in order]
     names = pl.Series("path", paths, dtype=pl.String)
-    is_canvas = names.str.contains(_CANVAS).to_numpy()
-    batch = _Batch(names, is_canvas, hashes, data.alias("data"))
+    is_canvas = np.array([path[-len(_CANVAS) :].lower() == _CANVAS for path in paths], dtype=np.bool_)
+    sizes = pl.Series([len(content) for content in data.to_list()]) if len(data) < _FEW else data.bin.size()
+    batch = _Batch(names, is_canvas, hashes, data.alias("data"), sizes)
     is_body = np.ones(len(data), dtype=np.bool_)
     for note in _not_text(batch.data):
         is_body[note] = False
@@ -75,6 +77,7 @@ class _Batch:
     is_canvas: BoolArray
     hashes: Sequence[bytes]
     data: pl.Series  # Binary
+    sizes: pl.Series
     cards: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])  # note, line, text
     card_links: list[tuple[int, int, int, str, str | None]] = field(
         default_factory=list[tuple[int, int, int, str, str | None]]
@@ -117,7 +120,8 @@ def _add_canvas(batch: _Batch, note: int, data: bytes) -> None:
 
 def _scanned(batch: _Batch, bodies: pl.Series) -> pl.Series:
     """What is scanned for links: bodies with LF as line ends, then the cards of canvases."""
-    if batch.data.bin.contains(b"\r").any():
+    data = batch.data
+    if any(b"\r" in content for content in data.to_list()) if len(data) < _FEW else data.bin.contains(b"\r").any():
         bodies = bodies.str.replace_all("\r\n", "\n", literal=True).str.replace_all("\r", "\n", literal=True)
     if not batch.cards:
         return bodies
@@ -291,7 +295,7 @@ def _notes(
     columns: dict[str, Sequence[bytes] | BoolArray | NDArray[np.int32] | pl.Series] = {
         "path": batch.paths,
         "hash": batch.hashes,
-        "size_bytes": batch.data.bin.size(),
+        "size_bytes": batch.sizes,
         "is_canvas": batch.is_canvas,
         "is_skipped": is_skipped,
         "title": _titles(batch.paths, stated.titles, headings),

@@ -68,7 +68,9 @@ _TEXT: Final = pl.col("text")
 _SIZE: Final = _TEXT.str.len_bytes().alias("size")
 _IS_DOUBTFUL: Final = _TEXT.str.contains(_DOUBTFUL).alias("doubtful")
 
-_HAS_TAG_OR_ADDRESS: Final = _TEXT.str.contains("#|://").alias("more")
+_HAS_TAG_OR_ADDRESS: Final = (_TEXT.str.contains("#", literal=True) | _TEXT.str.contains("://", literal=True)).alias(
+    "more"
+)
 
 _RAW: Final = pl.col("raw")
 _MARKS: Final = (
@@ -83,7 +85,6 @@ _ADDRESS: Final = pl.coalesce(
     _RAW.str.extract(rf"\A<((?i:https?)://[^{SPACE}<>]+)>\z"), _RAW.str.extract(rf"\A(?:{URL_START})?({URL})\z")
 )
 _TAG: Final = _RAW.str.extract(rf"\A(?:[{SPACE}]|\\.)?#([^#]+(?:#[^#]+)*)\z").alias("name")
-_HAS_SEVERAL: Final = _RAW.str.contains("#[^#]+#").alias("several")
 _DESTINATION: Final = pl.coalesce("2", "3", pl.lit("")).alias("name")
 _ANY_TITLE: Final = pl.coalesce("4", "5", "6")
 _LINK_TITLE: Final = pl.when(_ANY_TITLE != "").then(_ANY_TITLE).alias("title")
@@ -252,12 +253,12 @@ def _links(order: IntArray, lead: NDArray[np.uint8], groups: pl.DataFrame) -> _F
 
 
 def _tags(order: IntArray, raw: pl.Series) -> _Found:
-    parts = raw.to_frame().select_seq(_TAG, _HAS_SEVERAL)
+    parts = raw.to_frame().select_seq(_TAG)
     names = parts["name"]
     if names.null_count():
         is_tag = names.is_not_null()
         order, names = order[is_tag.to_numpy()], names.filter(is_tag)
-    if parts["several"].any():  # a tag may follow a tag directly
+    if names.str.contains("#", literal=True).any():  # a tag may follow a tag directly
         lists = names.str.split("#")
         order, names = np.repeat(order, lists.list.len().to_numpy()), lists.explode(empty_as_null=False)
     return _Found(TokenKind.TAG, order, names)

@@ -5,6 +5,7 @@ inside a list's maps.
 """
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -16,7 +17,6 @@ from vaultgraph.note.frontmatter import (
     DATE,
     DATETIME_PARTS,
     INTEGER,
-    ISO_DATE,
     MAY_BE_TYPED,
     NULL,
     TEXT,
@@ -30,6 +30,7 @@ JSON: Final = "json"
 EMPTY_LIST: Final = "empty list"
 TEMPLATE: Final = "template"  # a text that is never looked into
 
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -76,7 +77,7 @@ class Values:
         new = [text for text in dict.fromkeys(texts) if text not in self._plain]
         self._plain.update(self._added(TEXT, [text for text in new if text[0] not in MAY_BE_TYPED]))
         self._plain.update(self._added(INTEGER, [text for text in new if text.isdecimal() and text.isascii()]))
-        dates = [text for text in new if len(text) == 10 and text[4] == "-" == text[7]]
+        dates = [text for text in new if len(text) == 10 and _DATE.fullmatch(text) and text[:4] != "0000"]
         if dates:
             self._add_dates(dates)
         # row loop: distinct values of other kinds
@@ -90,9 +91,8 @@ class Values:
         return list(map(self._codes[TEXT].__getitem__, texts))
 
     def _add_dates(self, texts: list[str]) -> None:
-        """Those of ``texts`` that are dates, of which nearly all calendars have the day."""
+        """Those of ``texts``, which look like dates, whose day the calendar has: nearly all."""
         column = pl.Series(texts, dtype=pl.String)
-        column = column.filter(column.str.contains(ISO_DATE) & ~column.str.starts_with("0000"))
         days = column.str.to_date("%Y-%m-%d", strict=False).to_physical()
         is_date = days.is_not_null()
         codes = self._added(DATE, column.filter(is_date).to_list())
