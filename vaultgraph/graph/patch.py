@@ -178,7 +178,8 @@ def _ground(
     shared = known.shared if used is known.shared.used else shared_of(used, known.shared.mentions, profile)
     numbering = known.numbering
     if not is_elsewhere_same or shared is not known.shared:
-        links = LinkRows(elsewhere, elsewhere)
+        few = elsewhere.select("destination", "target", "key", "name")  # what numbering asks of them
+        links = LinkRows(few, few)
         was, now = (rows.filter(rows["destination"].is_in(_FILES)) for rows in (lost, found))
         numbering = renumbered(numbering, known.catalogue, links, shared, known.folders, keeps_media=was.equals(now))
     by_name = known.by_name.filter(~known.by_name["file"].is_in(pl.Series(files).implode()))

@@ -46,7 +46,7 @@ def exchanged(
     """
     done: dict[str, RelationshipTable] = {}
     first = 0
-    filled = None if moved is None else _filled(moved)
+    filled, stay = (None, 0) if moved is None else (_filled(moved), _first_moved(moved))
     for name in sorted({*tables, *exchanges}):  # row loop: one step a relationship type
         table, exchange = tables.get(name), exchanges.get(name)
         if table is None:
@@ -54,7 +54,7 @@ def exchanged(
             table = _blank(name)
         if exchange is not None and _is_same(table, exchange, moved):
             exchange = None
-        if exchange is None and moved is None:
+        if exchange is None and (moved is None or _is_below(table, stay)):
             changed: RelationshipTable | None = replace(table, first=first)
         else:
             changed = _exchanged(table, exchange or NOTHING, filled, first)
@@ -64,6 +64,16 @@ def exchanged(
             done[name] = changed
             first = changed.stop
     return done
+
+
+def _first_moved(moved: Ids) -> int:
+    """The first id that does not stay."""
+    return int(np.argmax(np.append(moved != np.arange(len(moved)), True)))
+
+
+def _is_below(table: RelationshipTable, stop: int) -> bool:
+    """Whether all ends are nodes before ``stop``."""
+    return not len(table.sources) or (int(table.sources[-1]) < stop and int(table.targets.max()) < stop)
 
 
 def _filled(moved: Ids) -> Ids:
