@@ -95,7 +95,13 @@ def late_tables(
             raise _damaged(file, "a relationship type is named twice")
         tables[kind] = LateTable.of(kind, first, size, columns[number], ends, number)
         first += size
+    reads.late(partial(_count, tables))  # so that a first edit finds it done
     return tables
+
+
+def _count(tables: Mapping[str, RelationshipTable]) -> list[tuple[Csr, Csr]]:
+    """The adjacency of all types."""
+    return [(table.outgoing, table.incoming) for table in tables.values()]
 
 
 def _joined(arrays: list[Array32]) -> Array32:
