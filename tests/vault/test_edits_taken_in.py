@@ -12,6 +12,7 @@ import vaultgraph
 from vaultgraph.graph.build import with_file
 from vaultgraph.graph.catalogue import catalogue_of
 from vaultgraph.vault import refresh as refreshing
+from vaultgraph.vault import background
 from vaultgraph.vault import vault as door
 from vaultgraph.vault.state import State
 
@@ -267,7 +268,7 @@ def test_after_a_start_from_the_cache_the_first_edit_is_taken_in_like_every_othe
         return done
 
     monkeypatch.setattr(door, "prepared", noted)
-    monkeypatch.setattr(door, "READY_S", 0.0)
+    monkeypatch.setattr(background, "READY_S", 0.0)
     with vaultgraph.open(folder, cache=tmp_path / "old.kgl", watch="auto") as vault:
         assert vault.report.origin == "cache"
         assert ready.wait(60)

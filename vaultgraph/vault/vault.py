@@ -19,6 +19,7 @@ from vaultgraph.errors import BuildError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.stored_records import late_fault
+from vaultgraph.vault.background import Background, Chores
 from vaultgraph.vault.cache import (
     CacheChoice,
     CacheFacts,
@@ -38,11 +39,8 @@ from vaultgraph.vault.tables import despite_damage
 from vaultgraph.vault.valid_time import ViewStore, run_as_of
 from vaultgraph.vault.watch import Watcher, WatchMode
 
-REST: Final = 20  # after the cache was written, edits wait so many times as long as that took for the next time
-BUSY_S: Final = 5.0  # while another server writes the cache, it is tried again so often
 PATIENCE_S: Final = 5.0  # a query waits so long for a refresh that another one began, then answers without it
 _PASSES: Final = 3  # over a folder that is written to while it is read
-READY_S: Final = 1.0  # after a start from the cache, before the next edit is prepared for
 RETRY_S: Final = 1.0  # a failed refresh is tried again by a call that comes this much later
 
 
@@ -101,16 +99,21 @@ class Vault:
         self._calm.set()
         self._unsaved = self._unstamped = False  # the graph differs from the cache file, stamps from theirs
         self._loaded = False
-        self._rests_until = 0.0  # on the monotonic clock; closing does not wait for it
         self._failed_at = 0.0
         self._began = 0.0  # the last refresh, on the monotonic clock
-        self._work = threading.Event()
-        self._closing = False
         self._watch = watch
+        self._background = Background(
+            Chores(
+                is_saved=lambda: not (self._unsaved or self._unstamped),
+                is_prepared=lambda: self._state is None or self._prepared is self._state.built,
+                prepare=self._prepare,
+                refresh=self._catch_up,
+                save=self.save,
+            )
+        )
         self._watcher = self._new_watcher()
-        self._worker = threading.Thread(target=self._background, name="vaultgraph-background", daemon=True)
         if self._watcher:
-            self._worker.start()
+            self._background.start()
 
     @property
     def name(self) -> str:
@@ -270,11 +273,9 @@ class Vault:
 
     def close(self) -> None:
         """Stop watching, write the cache, and let go of the folder. A closed vault answers no queries."""
-        self._closing = True
+        self._background.stop()
         if self._watcher:
             self._watcher.stop()
-            self._work.set()
-            self._worker.join(10.0)
         self.save()
         self._refresher.stop(PATIENCE_S)
         self.root.close()
@@ -308,7 +309,7 @@ class Vault:
             origin: Origin = "refreshed" if self._loaded else "cache"
             if self._state is None and not self._loaded and self._cache:
                 self._state, self._cache = load_cache(self._cache, self.root)
-                self._work.set()  # there is something to prepare
+                self._background.wake()  # there is something to prepare
             for _ in range(_PASSES):
                 # As late as can be: at a start the watch comes into place meanwhile; what it marks then is taken in.
                 taken = (self._watcher.take() if self._watcher else None) or set()
@@ -365,35 +366,27 @@ class Vault:
         self.root = root
         if self._watcher:
             self._watcher.stop()
-            if not self._closing:
+            if not self._background.is_stopping:
                 self._watcher = self._new_watcher()
 
     def _new_watcher(self) -> Watcher | None:
-        return None if self._watch == "off" else Watcher(self.root.path, self._work.set, poll=self._watch == "poll")
+        return (
+            None if self._watch == "off" else Watcher(self.root.path, self._background.wake, poll=self._watch == "poll")
+        )
 
     def _prepare(self) -> None:
-        """Find out and load what edits are taken in with, where the graph came from the cache. The lock is held."""
-        if self._state and self._snapshot:
-            self._state = prepared(self._state)
-            self._prepared = self._state.built
+        """Find out and load what edits are taken in with, where the graph came from the cache."""
 
-    def _background(self) -> None:
-        """Refresh and save when edits have paused, so that the next call finds its answer ready."""
-        while not self._closing:
-            is_saved = not (self._unsaved or self._unstamped)
-            pause_s = READY_S if self._state and self._prepared is not self._state.built else None
-            woken = self._work.wait(pause_s if is_saved else max(BUSY_S, self._rests_until - time.monotonic()))
-            self._work.clear()
-            if self._closing:
-                return
-            if is_saved and not woken and self._lock.acquire():
-                self._refresher.run(self._prepare, self._lock, None)  # which keeps what it compiles for reading
-            if self._is_dirty():
-                preload()
-            try:
-                self._fresh()  # nobody asks: the watcher keeps its idle pace
-            except VaultgraphError:
-                continue  # the next call reports it
-            if (began := time.monotonic()) >= self._rests_until:
-                self.save()
-                self._rests_until = time.monotonic() + REST * (time.monotonic() - began)
+        def work() -> None:
+            if self._state and self._snapshot:
+                self._state = prepared(self._state)
+                self._prepared = self._state.built
+
+        self._lock.acquire()  # which running gives back
+        self._refresher.run(work, self._lock, None)  # in the thread that takes edits in: it keeps what it compiles
+
+    def _catch_up(self) -> None:
+        """Take in what was written, though nobody asks: the watcher keeps its idle pace."""
+        if self._is_dirty():
+            preload()
+        self._fresh()
