@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import vaultgraph
 from vaultgraph.graph.build import with_file
 from vaultgraph.graph.catalogue import catalogue_of
-from vaultgraph.vault import refresh as refreshing
 from vaultgraph.vault import background
+from vaultgraph.vault import refresh as refreshing
 from vaultgraph.vault import vault as door
 from vaultgraph.vault.state import State
 
