@@ -10,11 +10,11 @@ from mcp import Client
 from vaultgraph.errors import SettingsError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.profile.guidance import Skill
-from vaultgraph.serve.guidance import load_own_skills
+from vaultgraph.serve.guidance import guides_of, load_own_skills
 from vaultgraph.serve.manifest import BundledTool, Manifest, SkillSources
 from vaultgraph.serve.mcp_server import make_server
 from vaultgraph.serve.session import Session
-from vaultgraph.serve.surface import operations_of
+from vaultgraph.serve.surface import operations_of, static_operations
 from vaultgraph.vault.vault import open_vault
 
 TIDES = "---\nname: tides\ndescription: How tides are noted.\n---\n# Tides\n\nHigh and low.\n"
@@ -145,6 +145,26 @@ def test_an_unknown_skill_is_answered_with_the_nearest(served):
 def test_a_skill_is_offered_where_all_its_predicates_hold(served, stated, is_offered):
     vault = served({".kglite/skills/a.md": skill_file("a", applies_when=stated)})
     assert ("\na — " in vault.text("skill")) is is_offered
+
+
+def test_a_skill_is_offered_where_the_cache_is_found_damaged_as_its_predicate_is_asked(local, write):
+    stated = "{graph_has_property: {node_type: Boat, prop_name: length}}"
+    boats = {
+        f"Boats/{number:02}.md": f"---\ntype: Boat\nlength: {number if number % 2 else 'long'}\n---\n"
+        for number in range(40)
+    }
+    folder = write({**NOTE, **boats, "x.md": "x", ".kglite/skills/a.md": skill_file("a", applies_when=stated)})
+    cache = folder.with_name("made.kgl")
+    with open_vault(folder, cache):
+        pass
+    vault = local(folder, cache=str(cache))
+    vault.session.wait_built(30)
+    assert vault.session.vault().report.origin == "cache"
+    cache.write_bytes(cache.read_bytes()[:64])  # cut while it is open
+    latest = vault.session.latest()
+    assert "a" in guides_of(vault.session, static_operations(vault.session), latest).skills
+    assert vault.session.vault().report.origin == "built"
+    assert "\na — " in vault.text("skill")
 
 
 def test_the_overview_names_guidance_under_the_vaults_name_and_stays_small(served):

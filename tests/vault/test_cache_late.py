@@ -128,3 +128,23 @@ def test_a_command_on_a_damaged_cache_lists_what_the_notes_say(cached):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert "note 021.md" in done.stdout
+
+
+def test_damage_of_any_part_before_the_start_is_found_where_parts_of_notes_are_nodes(write):
+    folder = write(many_notes() | {".kglite/vault.yaml": "kglite_vault: 1\nstructure: {sections: {}}\n"})
+    with open_vault(folder):
+        pass
+    cache = folder / ".kglite/graph.kgl"
+    good = cache.read_bytes()
+    with open_vault(folder, None) as vault:
+        right = answers(vault)
+    # Describing the graph at the start reads these: how many of each kind of part there are.
+    names = ("texts.late", "records.links.target.places", "records.pieces.kind", "records.pieces.text.places")
+    places = {name: (offset, length) for name, offset, length in sections(cache)}
+    for name in names:
+        cache.write_bytes(good)
+        harm(cache, places[name][0] + places[name][1] // 2)
+        with open_vault(folder) as vault:
+            assert answers(vault) == right
+            assert vault.report.origin == "built"
+            assert "damaged" in (vault.report.cache or "")

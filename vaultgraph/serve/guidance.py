@@ -11,7 +11,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
-from vaultgraph.errors import SettingsError, VaultgraphError
+from vaultgraph.errors import CorruptKglError, SettingsError, VaultgraphError
 from vaultgraph.files.root import VaultRoot
 from vaultgraph.frozen import frozen
 from vaultgraph.serve.cells import compact_json
@@ -71,7 +71,17 @@ def guides_of(session: Session, tools: Mapping[str, object], snapshot: "Snapshot
 
     Of ``snapshot``, else of the current one. Never waits for a first build: until then the vault's files are read.
     """
-    snapshot = snapshot or _snapshot(session)
+    try:
+        return _made(session, tools, snapshot or _snapshot(session))
+    except CorruptKglError:  # a cache file that was read from when a predicate asked: the vault is built anew
+        snapshot = _snapshot(session)
+    try:
+        return _made(session, tools, snapshot)
+    except CorruptKglError:  # which takes its time; the next generation is asked again
+        return _made(session, tools, None)
+
+
+def _made(session: Session, tools: Mapping[str, object], snapshot: "Snapshot | None") -> Guides:
     carried = _carried(session, snapshot)
     generation = snapshot.generation if snapshot else None
     kept = session.guides

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -315,7 +316,7 @@ class Vault:
                 taken = (self._watcher.take() if self._watcher else None) or set()
                 is_all = self._watcher is not None and not self._touched and self._watcher.is_all(taken)
                 self._touched |= taken
-                self._refresh(only_touched and is_sound and is_all, origin)
+                despite_damage(partial(self._refresh, only_touched and is_sound and is_all, origin))
                 self._touched.clear()
                 if not (is_sound and self._watcher and self._watcher.goes_on()):
                     break  # else part of it may be from before a save, and part from after a later one
@@ -334,7 +335,11 @@ class Vault:
         return self._snapshot
 
     def _refresh(self, only_touched: bool, origin: Origin) -> None:
-        """One pass over the folder; swaps the snapshot where anything changed. The lock is held."""
+        """One pass over the folder; swaps the snapshot where anything changed. The lock is held.
+
+        Raises:
+            CorruptKglError: describing the graph found the cache file damaged; the next call builds anew.
+        """
         self._loaded = True
         done, fault = refresh_whatever_was_cached(
             self.root, self._state, self._touched, self._progress, only_touched=only_touched
