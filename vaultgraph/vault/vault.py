@@ -335,11 +335,7 @@ class Vault:
         return self._snapshot
 
     def _refresh(self, only_touched: bool, origin: Origin) -> None:
-        """One pass over the folder; swaps the snapshot where anything changed. The lock is held.
-
-        Raises:
-            CorruptKglError: describing the graph found the cache file damaged; the next call builds anew.
-        """
+        """One pass over the folder; swaps the snapshot where anything changed. The lock is held."""
         self._loaded = True
         done, fault = refresh_whatever_was_cached(
             self.root, self._state, self._touched, self._progress, only_touched=only_touched
