@@ -251,12 +251,14 @@ def test_any_edits_of_statements_give_what_building_anew_gives(
             assert_as_new(vault, folder, base)
 
 
+@pytest.mark.parametrize("is_asked", [False, True])
 def test_after_a_start_from_the_cache_the_first_edit_is_taken_in_like_every_other(
     write: Callable[[Mapping[str, str]], Path],
     folder: Path,
     tmp_path: Path,
     seen: list[bool],
     monkeypatch: pytest.MonkeyPatch,
+    is_asked: bool,
 ) -> None:
     write({"A.md": "# A\n", "b.md": "# b\n", "c.md": content(["[[A]]"])})
     vaultgraph.open(folder, cache=tmp_path / "old.kgl").close()
@@ -268,9 +270,12 @@ def test_after_a_start_from_the_cache_the_first_edit_is_taken_in_like_every_othe
         return done
 
     monkeypatch.setattr(door, "prepared", noted)
-    monkeypatch.setattr(background, "READY_S", 0.0)
+    monkeypatch.setattr(background, "READY_S", 3600.0 if is_asked else 0.0)
+    monkeypatch.setattr(background, "SOON_S", 0.0)
     with vaultgraph.open(folder, cache=tmp_path / "old.kgl", watch="auto") as vault:
         assert vault.report.origin == "cache"
+        if is_asked:
+            vault.query("RETURN 1")
         assert ready.wait(60)
         seen.clear()
         write({"A.md": "# A\n\n[[b]] #new\n"})

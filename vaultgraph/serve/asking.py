@@ -77,6 +77,7 @@ def asked_snapshot(session: Session) -> "tuple[Snapshot, datetime]":
     vault = session.vault()
     asked = datetime.now(UTC)
     snapshot = vault.current()
+    vault.asked()
     if session.manifest.value_codecs:
         from vaultgraph.serve.value_codecs import coded  # noqa: PLC0415 -- few manifests state any
 

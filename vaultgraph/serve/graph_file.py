@@ -83,6 +83,9 @@ class GraphFile:
                     raise
                 return self._snapshot
 
+    def asked(self) -> None:
+        """Nothing is to be prepared: a saved graph is not edited."""
+
     def query(self, text: str, parameters: Mapping[str, object], *, valid_at: str | None = None) -> Result:
         """Run a query, with ``valid_at`` as of a day.
 

@@ -13,7 +13,8 @@ from vaultgraph.errors import VaultgraphError
 
 REST: Final = 20  # after the cache was written, edits wait so many times as long as that took for the next time
 BUSY_S: Final = 5.0  # while another server writes the cache, it is tried again so often
-READY_S: Final = 1.0  # after a start from the cache, before the next edit is prepared for
+READY_S: Final = 1.0  # after a start from the cache, before the next edit is prepared for …
+SOON_S: Final = 0.2  # … and after the first question: until then the start needs the processor itself
 STOP_S: Final = 10.0  # the most that stopping waits for a chore to end
 
 
@@ -39,6 +40,7 @@ class Background:
         self._chores = chores
         self._work = threading.Event()
         self._rests_until = 0.0  # on the monotonic clock: no saving before
+        self._ready_s = READY_S
         self.is_stopping = False
         self._thread = threading.Thread(target=self._run, name="vaultgraph-background", daemon=True)
 
@@ -49,6 +51,12 @@ class Background:
     def wake(self) -> None:
         """Say that there is something to do."""
         self._work.set()
+
+    def asked(self) -> None:
+        """Say that somebody works with the vault by now: what comes next may be an edit."""
+        if self._ready_s != SOON_S:
+            self._ready_s = SOON_S
+            self._work.set()
 
     def stop(self) -> None:
         """Let the chore that goes on end, wait for that, and do no other."""
@@ -61,7 +69,7 @@ class Background:
         chores = self._chores
         while not self.is_stopping:
             is_saved = chores.is_saved()
-            ready_s = None if chores.is_prepared() else READY_S
+            ready_s = None if chores.is_prepared() else self._ready_s
             woken = self._work.wait(ready_s if is_saved else max(BUSY_S, self._rests_until - time.monotonic()))
             self._work.clear()
             if self.is_stopping:

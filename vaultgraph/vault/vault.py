@@ -179,6 +179,10 @@ class Vault:
                 raise
             return self._snapshot
 
+    def asked(self) -> None:
+        """Say that a question came: it is time to prepare for edits."""
+        self._background.asked()
+
     def query(self, text: str, /, *, valid_at: str | None = None, **params: object) -> Result:
         """Run a Cypher query on the current snapshot; ``params`` are its $parameters.
 
@@ -211,6 +215,7 @@ class Vault:
             found = run_as_of(self.current(), self._views, text, parameters, budget, valid_at=valid_at)
             return found.result, found.snapshot
 
+        self.asked()
         return despite_damage(work)
 
     def refresh(self) -> Report:
