@@ -82,12 +82,17 @@ def _runs(lines: Lines, *rows: IntArray) -> list[IntArray]:
 
 def near_open(lines: Lines, flag: BoolArray) -> BoolArray:
     """``flag`` where anything among the lines up to the next blank ones may hold a link, a tag or a block id."""
+    return near(lines, flag, lines.flags["open"])
+
+
+def near(lines: Lines, flag: BoolArray, other: BoolArray) -> BoolArray:
+    """``flag`` where ``other`` holds for any of the lines up to the next blank ones."""
     rows = np.flatnonzero(flag)
     if not len(rows):
         return flag
-    run, run_of_open = _runs(lines, rows, np.flatnonzero(lines.flags["open"]))
+    run, run_of_other = _runs(lines, rows, np.flatnonzero(other))
     is_near = np.zeros(len(flag), dtype=np.bool_)
-    is_near[rows[np.isin(run, run_of_open)]] = True
+    is_near[rows[np.isin(run, run_of_other)]] = True
     return is_near
 
 

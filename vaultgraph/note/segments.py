@@ -27,6 +27,7 @@ _HASHES: Final = _TEXT.str.strip_chars_start(" ").alias("hashes")
 _UNMARKED: Final = pl.col("hashes").str.strip_chars_start("#").alias("unmarked")
 _LEVEL: Final = (pl.col("hashes").str.len_bytes() - pl.col("unmarked").str.len_bytes()).cast(pl.UInt8).alias("level")
 _HEADING: Final = pl.col("unmarked").str.strip_chars(" \t").alias("text")
+_BLANKS: Final = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what markdown-it-py strips from headings
 _NO_BLOCKS: Final = pl.DataFrame(schema={"row": pl.Int64, "body": pl.Int64, "id": pl.String})
 
 
@@ -131,6 +132,7 @@ def _headings(
     if is_closed.any():
         opened = headings.filter(is_closed).str.replace(_CLOSING_MARKS, "").str.strip_chars(" \t")
         headings = headings.scatter(np.flatnonzero(is_closed.to_numpy()), opened)
+    headings = headings.str.strip_chars(_BLANKS)
     marked = pl.DataFrame([pl.Series("row", at), pl.Series("body", lines.body[at]), found["level"], headings])
     if not len(underlines):
         return marked
@@ -141,7 +143,7 @@ def _headings(
         "row",
         "body",
         pl.when(levels).then(1).otherwise(2).cast(pl.UInt8).alias("level"),
-        pl.col("text").str.replace_all(r"[ \t]*\n[ \t]*", " ").str.strip_chars(" \t").alias("text"),
+        pl.col("text").str.replace_all(r"[ \t]*\n[ \t]*", " ").str.strip_chars(_BLANKS).alias("text"),
     )
     return pl.concat([marked, lined], rechunk=True).sort("row")
 

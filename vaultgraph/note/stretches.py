@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of, columns_of
-from vaultgraph.note.regions import Regions, is_below, near_open
+from vaultgraph.note.regions import Regions, is_below, near, near_open
 
 _DEEPER: int = 6  # an item this much further in than the one before may be text of that one
 _INSIDE: int = 2  # an item this much further in may lie inside the one before
@@ -133,17 +133,21 @@ class _Doubts:
         return self._in_list(flags["inner_heading"] & flags["margin"] & ~flags["container"])
 
     def _quotes(self) -> BoolArray:
-        """Lines of a quote further in or out than the one above: below a list item they are another quote."""
+        """Lines of a quote further in or out than the one above: below a list item they are another quote. Lines
+        below a quote so far in that it may be code: are they its text?"""
         flags = self.lines.flags
         found = flags["quote"] & above_of(self.lines, flags["quote"])
         found &= flags["margin"] != above_of(self.lines, flags["margin"])
-        return self._in_list(found)
+        below = above_of(self.lines, flags["quote"] & flags["indented"]) & self.readable & ~flags["indented"]
+        return self._in_list(found) | near_open(self.lines, below)
 
     def _in_list(self, found: BoolArray) -> BoolArray:
         """``found`` where a list or a footnote may be open."""
         flags, rows = self.lines.flags, np.flatnonzero(found)
         if len(rows):
-            found[rows] = is_below(self.lines, (flags["list_item"] | flags["footnote"]) & self.readable, rows)
+            # an empty item looks like an underline
+            item = (flags["list_item"] | flags["footnote"]) & (self.readable | flags["empty_item"])
+            found[rows] = is_below(self.lines, item, rows)
         return found
 
     def _underlines(self) -> BoolArray:
@@ -170,10 +174,14 @@ class _Doubts:
         deep = below_text & flags["indented"] & (flags["list_item"] | flags["quote"] | flags["footnote"])
         again = below_text & flags["quote"] & ~above_of(self.lines, flags["quote"])
         late = below_text & (flags["late_item"] | flags["empty_item"])
-        rows = np.flatnonzero(near_open(self.lines, deep | late | again))
-        if not len(rows):
-            return rows
         item = flags["list_item"]
+        # that an indented line is text of an item above the gap is taken for granted, if it is one
+        above_gap = self._above_gaps()
+        in_text = np.flatnonzero(above_gap & item & self.readable & ~self.starts)
+        asked = near(self.lines, deep | late | again, flags["open"] | flags["underline"]) | (above_gap & (deep | late))
+        rows = np.flatnonzero(asked)
+        if not len(rows):
+            return in_text
         column = columns_of(self.lines, rows)
         outer = _before(self.starts & ~flags["indented"], rows)
         nearest = _before(self.starts, rows)
@@ -183,7 +191,18 @@ class _Doubts:
         is_near_item = item[nearest] & (self.lines.body[nearest] == self.lines.body[rows])
         is_deep = deep[rows] & ~(is_outer_item & (inwards < _DEEPER) & item[rows])
         is_late = late[rows] & ~(is_near_item & (inwards < _INSIDE))
-        return rows[is_deep | is_late | (again[rows] & flags["quote"][nearest])]
+        return np.union1d(in_text, rows[is_deep | is_late | (again[rows] & flags["quote"][nearest])])
+
+    def _above_gaps(self) -> BoolArray:
+        """Lines with an indented one below the blank ones that follow, if that may begin text with a link."""
+        flags = self.lines.flags
+        found = np.zeros(len(self.starts), dtype=np.bool_)
+        inner = flags["indented"] & ~flags["blank"] & above_of(self.lines, flags["blank"])
+        inner = np.flatnonzero(near_open(self.lines, inner))
+        if len(inner):
+            above = _before(~flags["blank"], inner)
+            found[above[self.lines.body[above] == self.lines.body[inner]]] = True
+        return found
 
 
 def _before(flag: BoolArray, rows: IntArray) -> IntArray:
