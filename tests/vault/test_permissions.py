@@ -102,3 +102,23 @@ def test_an_unreadable_folder_is_a_problem(shared_folder: Path, ordinary_user: N
     with vaultgraph.open(shared_folder, cache=None) as vault:
         assert vault.report.notes == 2
         assert ("closed", "unreadable") in vault.report.problems.select("path", "code").rows()
+
+
+def test_a_cache_folder_of_the_user_that_only_another_user_may_enter_is_done_without(
+    shared_folder: Path, ordinary_user: None, monkeypatch: pytest.MonkeyPatch
+):
+    as_owner(lambda: shared_folder.chmod(0o777))
+    caches = shared_folder.with_name("caches")
+    closed = caches / "vaultgraph"  # as a start with sudo leaves it
+    as_owner(lambda: closed.mkdir(parents=True, mode=0o700))
+    if os.geteuid() == os.getuid():
+        closed.chmod(0o000)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(caches))
+    with vaultgraph.open(shared_folder):
+        pass
+    try:
+        with vaultgraph.open(shared_folder) as vault:
+            assert vault.report.origin == "cache"
+            assert vault.query("MATCH (n:Note) RETURN count(*)").rows == [(2,)]
+    finally:
+        as_owner(lambda: closed.chmod(0o700))
