@@ -138,6 +138,32 @@ def test_names_that_are_not_utf8_are_left_out_with_a_problem(make_vault, folder)
     ]
 
 
+def test_symlinks_to_names_that_are_not_utf8_are_not_followed(make_vault, folder):
+    root = make_vault({"Note.md": "x"})
+    base = os.fsencode(folder)
+    with open(base + b"/caf\xe9.md", "wb") as file:  # noqa: PTH123
+        file.write(b"x")
+    os.mkdir(base + b"/d\xff")  # noqa: PTH102
+    with open(base + b"/d\xff/in.md", "wb") as file:  # noqa: PTH123
+        file.write(b"x")
+    for name, target in ((b"a", b"caf\xe9.md"), (b"b", b"d\xff"), (b"c", b"d\xff/in.md"), (b"d", b"Note.md")):
+        os.symlink(target, base + b"/" + name + b".md")  # noqa: PTH211
+    os.symlink(b"../out\xff.md", base + b"/e.md")  # noqa: PTH211
+    os.symlink(b"gone\xff.md", base + b"/f.md")  # noqa: PTH211
+    stamps = scan(root)
+    assert stamps.files["path"].to_list() == ["Note.md"]
+    assert stamps.aliases.rows() == [("d.md", "Note.md")]
+    found = stamps.problems.filter(stamps.problems["path"].str.contains(r"^[a-f]\.md$"))
+    assert found.select("path", "code").rows() == [
+        ("a.md", "symlink-broken"),
+        ("b.md", "symlink-broken"),
+        ("c.md", "symlink-broken"),
+        ("e.md", "symlink-outside"),
+        ("f.md", "symlink-broken"),
+    ]
+    assert found["message"][0] == "Not followed: it leads to caf\ufffd.md, whose name is not UTF-8."
+
+
 def test_an_unreadable_folder_is_a_problem_and_the_rest_is_kept(make_vault, folder):
     root = make_vault({"Locked/a.md": "x", "Note.md": "y"})
     (folder / "Locked").chmod(0)

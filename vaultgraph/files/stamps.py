@@ -17,7 +17,7 @@ import polars as pl
 
 from vaultgraph.errors import BuildError, FileError, MissingFileError, PathEscapeError
 from vaultgraph.files.root import FILE_FLAGS, VaultRoot, askable, check_listed, is_placeholder, read_whole
-from vaultgraph.files.walk import Folder, FolderCache, folders_of, skip_rule, walk
+from vaultgraph.files.walk import Folder, FolderCache, folders_of, printable, skip_rule, walk
 from vaultgraph.frozen import frozen
 
 STAMPS: Final = pl.Schema(
@@ -327,11 +327,16 @@ class _Seen:
     def _add_link(self, root: VaultRoot, path: str) -> None:
         try:
             with root.find(askable(path), with_nearest=False) as found:
-                if found.is_folder or stat.S_ISREG(found.status.st_mode):
+                if (shown := printable(found.path)) != found.path:
+                    message = f"Not followed: it leads to {shown}, whose name is not UTF-8."
+                    self.problems.append((path, None, "symlink-broken", "info", message))
+                elif found.is_folder or stat.S_ISREG(found.status.st_mode):
                     self.aliases.append((path, found.path))
         except PathEscapeError as reason:
-            self.problems.append((path, None, "symlink-outside", "info", f"Not followed: {reason.message}"))
+            message = f"Not followed: {printable(reason.message)}"
+            self.problems.append((path, None, "symlink-outside", "info", message))
         except MissingFileError:
             self.problems.append((path, None, "symlink-broken", "info", "The symlink leads to nothing."))
         except FileError as reason:
-            self.problems.append((path, None, "symlink-broken", "info", f"Not followed: {reason.message}"))
+            message = f"Not followed: {printable(reason.message)}"
+            self.problems.append((path, None, "symlink-broken", "info", message))
