@@ -3,11 +3,18 @@
 The rules of the vault format that differ from CommonMark are listed in benchmarks/plain_markdown.py.
 """
 
+import random
 from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+LISTED = [
+    "", "", "", "", "x", "- x", "1. x", "2. y", "- y", "    - y", "      - y", "  - y", "   1. y", "  2. y", "\t- y",
+    "> q", "    [[a]]", "  [[a]]", "      [[a]]", "     [[a]]", "        [[a]]", "> - q", "    code", "- ", "1.",
+    "# h", "---", "    - [[b]]",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +76,22 @@ def test_reading_finds_the_text_of_long_notes_of_odd_parts(
         pytest.param("- x\n  $$\n  [[a]]\n$$", {0, 1, 2, 3}, [], id="math ends with its list item, so is none"),
         pytest.param("> - <!-- x\n> y -->\n[[z]]", {1, 2}, [], id="a comment in a list in a quote ends with its item"),
         pytest.param("- > <x-y>", set(), [], id="HTML in a quote in a list at the end of a note"),
+        pytest.param(
+            "x\n    - y\n\n    [[a]]", {0, 1}, [], id="what is indented below text is no item with text below"
+        ),
+        pytest.param("x\n2. y\n\n     [[a]]", {0, 1}, [], id="nor is a number in text"),
+        pytest.param("   1. y\n    - y\n\n    [[a]]", {0, 1}, [], id="nor what is too far in for the list"),
+        pytest.param("   1. y\n      - y\n    - [[y]]", {0, 1}, [], id="nor is such a line a list"),
+        pytest.param("- a\n    - b\n\n      [[x]]", {0, 1, 3}, [], id="an item of an item has text below a gap"),
+        pytest.param("# h\n2. y\n\n     t\n\n     [[a]]", {0, 1, 3, 5}, [(0, 1, "h")], id="a list begins with 2"),
+        pytest.param("> q\n2. y\n\n     [[a]]", {0, 1, 3}, [], id="a list begins with 2 below a quote"),
+        pytest.param("    > |a|\n> |-|\n> |#x|", {1, 2}, [], id="code is no head of a table in a quote"),
+        pytest.param("- \n  [[a]]\n===", {1, 2}, [], id="an empty item is an item: no heading"),
+        pytest.param("  z\n2. y\n  2. y\n-", {0, 1, 2}, [(0, 2, "z 2. y 2. y")], id="a heading with numbers"),
+        pytest.param("#t\n1.\n[[b]]\n-", {0, 1, 2}, [(0, 2, "#t 1. [[b]]")], id="a heading with a lone number"),
+        pytest.param("# \xa0h\u2003", {0}, [(0, 1, "h")], id="a heading has no blank space of any kind around it"),
+        pytest.param("h\n\x0c\n---\n# \xa0", {0, 1, 3}, [(0, 2, "h"), (3, 1, "")], id="nor has one with a line below"),
+        pytest.param("\x0c\nh\n---", {0, 1}, [(1, 2, "h")], id="a heading is on the line of its first text"),
     ],
 )
 def test_odd_notes_have_this_text(
@@ -78,3 +101,12 @@ def test_odd_notes_have_this_text(
     _, segments = plain_markdown.find_segments([body], every_line=True)
     assert set(segments.readable.nonzero()[0].tolist()) == text
     assert segments.headings.select("row", "level", "text").rows() == headings
+
+
+@pytest.mark.parametrize("every_line", [False, True])
+def test_reading_finds_the_text_of_thousands_of_lists_with_gaps(
+    plain_markdown: ModuleType, oracle: object, every_line: bool
+) -> None:
+    source = random.Random(5)
+    bodies = ["\n".join(source.choices(LISTED, k=source.randint(3, 7))) for _ in range(6000)]
+    assert plain_markdown.differences(bodies, oracle, every_line=every_line) == []

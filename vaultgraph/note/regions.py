@@ -18,7 +18,7 @@ from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of, at_rows,
 _CLOSER: Final = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
 _OPENER: Final = re.compile(r"`{3,}|~{3,}")
 _ITEM: Final = re.compile(r"( *)((?:[-*+]|[0-9]{1,9}[.)]) {1,4})(?=[^ ])")
-_MARKER: Final = re.compile(r"[ \t]*(?:[-*+]|([0-9]{1,9})[.)])([ \t]*)")
+_MARKER: Final = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])([ \t]*)")
 _NO_LIST: Final = 1 << 30
 _NOT_PARAGRAPH: Final = ("blank", "heading", "rule", "underline", "fence", "percent", "dollar")
 _OPENERS: Final = ("fence", "percent", "dollar", "html_comment", "html_block", "html_lone")
@@ -227,7 +227,10 @@ def _doubtful(lines: Lines, opaque: BoolArray, hard: BoolArray) -> IntArray:
     above = np.where(before >= 0, solid[before], 0)
     is_first = (before < 0) | (lines.body[above] != lines.body[rows])
     texts, tops = at_rows(lines.text, rows).to_list(), at_rows(lines.text, above).to_list()
+    # what looks like an item may be text of the lines above it
     sure = is_first | starts[above] | flags["rule"][above] | opaque[above]
+    is_free = above_of(lines, flags["blank"] | flags["heading"] | flags["rule"] | opaque, at_top=True)[above]
+    sure |= (flags["indented"] | flags["late_item"])[above] & ~is_free
     # row loop: stretches that may be indented code and hold a link or tag; few in any vault
     keep = [
         bool(is_sure) or not _continues_item(text, top) for text, top, is_sure in zip(texts, tops, sure, strict=True)
@@ -292,20 +295,18 @@ class _OpenLists:
         self._in_code = is_free and column >= self._greatest + 4
         self.is_unsure |= was_code and not self._in_code and column >= 4
         if item is not None and not self._in_code:
-            self._open(item, is_free)
+            self._open(item)
         return self._in_code
 
-    def _open(self, text: str, is_free: bool) -> None:
+    def _open(self, text: str) -> None:
         marker = _MARKER.match(text)
         if marker is None or "\t" in marker.group():
             self._least, self._greatest = 0, _NO_LIST
             return
-        if self._least == _NO_LIST and not is_free and marker[1] not in {None, "1"}:
-            return  # only a list that begins with 1 can interrupt a paragraph
-        self._least = min(self._least, marker.start(2) + 1)
+        self._least = min(self._least, marker.start(1) + 1)
         # row loop: markers of items inside each other that begin on one line
         while marker is not None:
-            end, gap = marker.start(2), len(marker[2])
+            end, gap = marker.start(1), len(marker[1])
             self._greatest = max(self._greatest, end + (gap if 1 <= gap <= 4 else 1))
             marker = _MARKER.match(text, end + gap) if gap else None
 

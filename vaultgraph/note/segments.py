@@ -27,7 +27,8 @@ _HASHES: Final = _TEXT.str.strip_chars_start(" ").alias("hashes")
 _UNMARKED: Final = pl.col("hashes").str.strip_chars_start("#").alias("unmarked")
 _LEVEL: Final = (pl.col("hashes").str.len_bytes() - pl.col("unmarked").str.len_bytes()).cast(pl.UInt8).alias("level")
 _HEADING: Final = pl.col("unmarked").str.strip_chars(" \t").alias("text")
-_BLANKS: Final = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what markdown-it-py strips from headings
+# what stands around a heading's text and is none of it: blank space, in all scripts
+_BLANKS: Final = " \t\n\x0b\x0c\r\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _NO_BLOCKS: Final = pl.DataFrame(schema={"row": pl.Int64, "body": pl.Int64, "id": pl.String})
 
 
@@ -140,7 +141,7 @@ def _headings(
     text = _joined(lines, rows, first[segment], sizes[segment])
     levels = at_rows(lines.text, underlines).str.contains("=", literal=True)
     lined = text.select(
-        "row",
+        pl.col("row") + _TEXT.str.count_matches("\n") - _TEXT.str.strip_chars_start(_BLANKS).str.count_matches("\n"),
         "body",
         pl.when(levels).then(1).otherwise(2).cast(pl.UInt8).alias("level"),
         pl.col("text").str.replace_all(r"[ \t]*\n[ \t]*", " ").str.strip_chars(_BLANKS).alias("text"),

@@ -6,14 +6,20 @@ Lists and quotes are not followed as containers; a body with a line whose place 
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
+import polars as pl
 
-from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of, columns_of
+from vaultgraph.note.lines import MARKER, BoolArray, IntArray, Lines, above_of, at_rows, columns_of
 from vaultgraph.note.regions import Regions, is_below, near, near_open
 
 _DEEPER: int = 6  # an item this much further in than the one before may be text of that one
 _INSIDE: int = 2  # an item this much further in may lie inside the one before
+_MARKS: Final = (
+    pl.col("text").str.extract(rf"^([ \t]*{MARKER}[ \t]*)").str.len_bytes().fill_null(0).cast(pl.Int64).alias("marks")
+)
+_HAS_TAB: Final = pl.col("text").str.contains(rf"^[ \t]*{MARKER}? *\t").alias("tab")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +180,12 @@ class _Doubts:
         deep = below_text & flags["indented"] & (flags["list_item"] | flags["quote"] | flags["footnote"])
         again = below_text & flags["quote"] & ~above_of(self.lines, flags["quote"])
         late = below_text & (flags["late_item"] | flags["empty_item"])
-        item = flags["list_item"]
-        # that an indented line is text of an item above the gap is taken for granted, if it is one
-        above_gap = self._above_gaps()
-        in_text = np.flatnonzero(above_gap & item & self.readable & ~self.starts)
-        asked = near(self.lines, deep | late | again, flags["open"] | flags["underline"]) | (above_gap & (deep | late))
-        rows = np.flatnonzero(asked)
+        end = flags["open"] | flags["underline"]  # of what matters where stretches begin and end
+        in_text = np.flatnonzero(near(self.lines, flags["empty_item"] & self.readable & ~self.starts, end))
+        rows = np.flatnonzero(near(self.lines, deep | late | again, end))
         if not len(rows):
             return in_text
+        item = flags["list_item"]
         column = columns_of(self.lines, rows)
         outer = _before(self.starts & ~flags["indented"], rows)
         nearest = _before(self.starts, rows)
@@ -190,19 +194,19 @@ class _Doubts:
         is_outer_item = item[outer] & (self.lines.body[outer] == self.lines.body[rows])
         is_near_item = item[nearest] & (self.lines.body[nearest] == self.lines.body[rows])
         is_deep = deep[rows] & ~(is_outer_item & (inwards < _DEEPER) & item[rows])
+        sure = np.flatnonzero(deep[rows] & ~is_deep)
+        for above in (outer, marked):
+            is_deep[sure] |= self._is_beside(above[sure], column[sure])
+        is_near_item &= is_outer_item | ~flags["indented"][nearest]
         is_late = late[rows] & ~(is_near_item & (inwards < _INSIDE))
         return np.union1d(in_text, rows[is_deep | is_late | (again[rows] & flags["quote"][nearest])])
 
-    def _above_gaps(self) -> BoolArray:
-        """Lines with an indented one below the blank ones that follow, if that may begin text with a link."""
-        flags = self.lines.flags
-        found = np.zeros(len(self.starts), dtype=np.bool_)
-        inner = flags["indented"] & ~flags["blank"] & above_of(self.lines, flags["blank"])
-        inner = np.flatnonzero(near_open(self.lines, inner))
-        if len(inner):
-            above = _before(~flags["blank"], inner)
-            found[above[self.lines.body[above] == self.lines.body[inner]]] = True
-        return found
+    def _is_beside(self, items: IntArray, column: IntArray) -> BoolArray:
+        """Where a ``column`` lies between the marker of an item and its text: no list may begin there."""
+        marks = at_rows(self.lines.text, items).to_frame("text").select_seq(_MARKS, _HAS_TAB)
+        size = marks["marks"].to_numpy()
+        text = np.where(marks["tab"].to_numpy(), np.where(self.lines.flags["margin"][items], 8, 4), size)
+        return (columns_of(self.lines, items) < column) & (column < text)
 
 
 def _before(flag: BoolArray, rows: IntArray) -> IntArray:
