@@ -82,11 +82,7 @@ def _fold(reader: LineReader, texts: pl.Series, numbers: IntArray, ends: IntArra
     keys = np.flatnonzero(np.array(reader.table.kinds, dtype=np.int64)[numbers] == LineKind.FOLDED)
     if not len(keys):
         return
-    # two of these may be halves of an emoji, which the parser reads as one wherever they stand
-    escaped = np.flatnonzero(texts.str.contains("\\u", literal=True).to_numpy())
     source = np.searchsorted(ends, keys, side="right")
-    is_free = ~np.isin(source, np.searchsorted(ends, escaped, side="right"))
-    keys, source = keys[is_free], source[is_free]
     outer = np.append(np.flatnonzero(~texts.str.starts_with(" ").to_numpy()), len(texts))
     stops = np.minimum(outer[np.searchsorted(outer, keys + 1)], ends[source])
     blank = reader.table.add(LineKind.BLANK, -1, ())

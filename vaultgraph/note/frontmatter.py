@@ -135,15 +135,7 @@ def compose(source: str) -> tuple[yaml.MappingNode | None, str]:
     """
     if len(source) > MOST_CHARS:
         raise FrontmatterError(1, f"frontmatter of {len(source)} characters; at most {MOST_CHARS} are read")
-    if "\\u" in source:
-        source = _PAIRS.sub(_joined_pair, source)
-    try:
-        root = _composed(source)
-    except FrontmatterError:
-        quoted = _TEMPLATE.sub(lambda found: f"{found[1]}'{found[2].replace(chr(39), chr(39) * 2)}'", source)
-        if quoted == source:
-            raise
-        root, source = _composed(quoted), quoted
+    root, source = _first_composed(source)
     if root is None or isinstance(root, yaml.MappingNode):
         return root, source
     raise FrontmatterError(2, "the frontmatter is not a map of keys to values", "warning")
@@ -191,6 +183,25 @@ def line_count(text: str) -> int:
 
 _HANDLER: Final = _NoteHandler()
 _KINDS: Final[frozenset[Hashable]] = frozenset((TEXT, NULL, BOOLEAN, INTEGER, FLOAT, DATE, DATETIME))
+
+
+def _first_composed(source: str) -> tuple[Any, str]:
+    """The root of the source, and the source, changed where YAML does not allow what is written: two escapes for one
+    character, templates."""
+    try:
+        return _composed(source), source
+    except FrontmatterError:
+        joined = _PAIRS.sub(_joined_pair, source) if "\\u" in source else source
+        quoted = _TEMPLATE.sub(lambda found: f"{found[1]}'{found[2].replace(chr(39), chr(39) * 2)}'", joined)
+        if quoted == source:
+            raise
+    if joined != source:
+        try:
+            return _composed(joined), joined
+        except FrontmatterError:
+            if quoted == joined:
+                raise
+    return _composed(quoted), quoted
 
 
 def _composed(source: str) -> Any:
