@@ -231,6 +231,14 @@ def test_a_saved_graph_that_is_not_there_is_no_file_and_not_a_folder(vaultgraph,
     assert "vaultgraph build DIR" in done.err
 
 
+@pytest.mark.parametrize("command", ["query", "check", "status", "export"])
+def test_a_saved_graph_that_cannot_be_looked_at_is_said_in_one_line(vaultgraph, folder, command):
+    others = {"query": ["RETURN 1"], "export": [folder / "out", "--to", "vault"]}.get(command, [])
+    done = vaultgraph(command, folder / f"{'g' * 300}.kgl", *others)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert "cannot be looked at" in done.err
+
+
 def test_a_folder_may_be_called_like_a_saved_graph(vaultgraph, folder):
     vault = folder / "notes.kgl"
     vault.mkdir()

@@ -286,6 +286,13 @@ def test_a_found_manifest_is_believed_less_than_a_named_one(read, write):
         read("source_root: ..", "graph", is_named=False)
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.parametrize("name", ["s" * 300, "~nobody-of-this-name/skills"])
+def test_a_path_that_cannot_be_looked_at_is_refused_where_it_is_written(read, name, is_named):
+    with pytest.raises(ProfileError, match="names nothing that can be looked at"):
+        read(f"skills: {name}", is_named=is_named)
+
+
 def test_a_found_manifest_leaves_its_folder_by_no_link(write):
     folder = write({"A.md": "a", "workspace_mcp.yaml": "skills: out\n"})
     (folder / "out").symlink_to(folder.parent)

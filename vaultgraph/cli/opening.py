@@ -101,12 +101,15 @@ def saved_graph(text: str) -> Path | None:
     """The saved graph that ``text`` names by its suffix, of a command that takes folders too; None for a folder.
 
     Raises:
-        SettingsError: it ends so and is not there.
+        SettingsError: it ends so and is not there, or cannot be looked at.
     """
     path = Path(text)
-    if path.suffix != ".kgl" or path.is_dir():
+    if path.suffix != ".kgl":
         return None
-    if not path.exists():
+    is_there = _is_there(path)
+    if path.is_dir():
+        return None
+    if not is_there:
         raise SettingsError(f"{text}: no such file. vaultgraph build DIR makes one, in DIR/.kglite.")
     return path
 
@@ -149,10 +152,18 @@ def _graph_name(path: Path) -> str:
     return path.parent.parent.name if (path.parent.name, path.name) == (".kglite", "graph.kgl") else path.stem
 
 
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:  # the name is too long, or a folder above is closed
+        raise SettingsError(f"{path}: cannot be looked at ({error.strerror}).") from error
+
+
 def _check_graph(path: Path) -> None:
+    is_there = _is_there(path)
     if path.is_dir():
         raise SettingsError(f"{path}: is a folder. --graph takes a .kgl file; --vault DIR serves a folder of notes.")
-    if not path.exists():
+    if not is_there:
         raise SettingsError(f"{path}: no such file. --graph takes a .kgl file; vaultgraph build DIR makes one.")
     from vaultgraph.kgl.reader import open_kgl  # noqa: PLC0415 -- loads numpy
 

@@ -33,9 +33,15 @@ class Reading:
         written = entry.text()
         if "\0" in written:
             entry.refuse("must not hold a NUL character.")
-        path = self.folder / Path(written).expanduser()
-        # Links are followed to where they lead: a manifest beside a vault must not reach out of it by one.
-        if not self.is_named and not path.resolve().is_relative_to(self.folder.resolve()):
+        try:
+            path = self.folder / Path(written).expanduser()
+            path.exists()  # raises where that cannot be known: nobody who asks again has to expect it
+            # Links are followed to where they lead: a manifest beside a vault must not reach out of it by one.
+            is_within = self.is_named or path.resolve().is_relative_to(self.folder.resolve())
+        except (OSError, RuntimeError) as reason:  # a name too long, a closed folder; no such user, links in a circle
+            why = reason.strerror if isinstance(reason, OSError) else reason
+            entry.refuse(f"names nothing that can be looked at ({why}).")
+        if not is_within:
             entry.refuse(
                 "leads out of the manifest's folder. A manifest that was found may not: name it with --mcp-config FILE."
             )
