@@ -145,6 +145,26 @@ def test_a_broken_canvas_is_a_problem_and_still_a_note(read_one: ReadOne, text: 
     assert records.links.height == 0
 
 
+@pytest.mark.parametrize("character", ["\x85", "\u2028", "\u2029"])
+def test_only_lf_and_cr_end_a_line_of_frontmatter(read_one: ReadOne, character: str) -> None:
+    front = (
+        f"title: a{character}b\nquoted: 'x {character} y' # z{character}w: 1\nk{character}: &n {{c: {character}}}\n"
+        f"list:\n  - x{character}[[y]]\nfolded: >-\n  a{character}b\n  c\nagain: *n\n"
+    )
+    records = read_one(f"---\n{front}---\ntext")
+    assert records.problems.height == 0
+    assert records.properties.select("line", "key", "text").rows() == [
+        (2, "title", f"a{character}b"),
+        (3, "quoted", f"x {character} y"),
+        (4, f"k{character}.c", character),
+        (5, "list", f"x{character}[[y]]"),
+        (7, "folded", f"a{character}b c"),
+        (4, "again.c", character),
+    ]
+    assert records.links.select("line", "target").rows() == [(6, "y")]
+    assert records.notes["title"].to_list() == [f"a{character}b"]
+
+
 def test_an_empty_canvas_is_fine(read_one: ReadOne) -> None:
     assert read_one("", "board.canvas").problems.height == 0
     assert read_one("{}", "board.canvas").problems.height == 0

@@ -51,6 +51,10 @@ DATETIME_PARTS: Final = re.compile(
 _LF: Final = 10
 _TAG_KINDS: Final = {f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null", "timestamp")}
 _PAIRS: Final = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_FORMER_ENDS: Final = (
+    "\x85\u2028\u2029"  # ended lines in YAML 1.1, as they do for libyaml; characters like others in 1.2
+)
+_UNASSIGNED: Final = range(0xF0000, 0x10FFFE)  # characters that stand for these meanwhile
 _TEMPLATE: Final = re.compile(
     r"(?m)^([ \t]*(?:- )?[^\s:#{}\[\]'\"][^:\n]*:[ \t]+|[ \t]*-[ \t]+)(\{\{[^\n]*\}\}[^\n]*)$"
 )
@@ -206,9 +210,15 @@ def _first_composed(source: str) -> tuple[Any, str]:
 
 def _composed(source: str) -> Any:
     loader = None
+    former = _FORMER_ENDS if any(character in source for character in _FORMER_ENDS) else ""
+    present = set(source) if former else set[str]()
+    replaced = dict(zip(former, (chr(code) for code in _UNASSIGNED if chr(code) not in present), strict=False))
     try:
-        loader = _Composer(source)
-        return loader.get_single_node()
+        loader = _Composer(source.translate(str.maketrans(replaced)) if former else source)
+        root = loader.get_single_node()
+        if former:
+            _put_back(root, str.maketrans({mark: character for character, mark in replaced.items()}))
+        return root
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = 2 + (mark.line if mark is not None else 0)
@@ -219,6 +229,20 @@ def _composed(source: str) -> Any:
     finally:
         if loader is not None:
             loader.dispose()
+
+
+def _put_back(root: Any, marks: dict[int, str]) -> None:
+    """Puts the characters for which ``marks`` stand into all scalars below ``root``."""
+    left, seen = [root], set[int]()
+    # row loop: the nodes of one note, each once
+    while left:
+        node = left.pop()
+        if isinstance(node, yaml.ScalarNode):
+            node.value = str(node.value).translate(marks)
+        elif node is not None and id(node) not in seen:
+            seen.add(id(node))
+            is_map = isinstance(node, yaml.MappingNode)
+            left += [part for pair in node.value for part in pair] if is_map else node.value
 
 
 def _next_fence(text: str, at: int) -> int:
