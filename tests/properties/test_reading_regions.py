@@ -86,6 +86,7 @@ def test_reading_finds_the_text_of_long_notes_of_odd_parts(
         pytest.param("# h\n2. y\n\n     t\n\n     [[a]]", {0, 1, 3, 5}, [(0, 1, "h")], id="a list begins with 2"),
         pytest.param("> q\n2. y\n\n     [[a]]", {0, 1, 3}, [], id="a list begins with 2 below a quote"),
         pytest.param("    > |a|\n> |-|\n> |#x|", {1, 2}, [], id="code is no head of a table in a quote"),
+        pytest.param("> |#x|\n>        > |-|", {0, 1}, [], id="a delimiter row in text has no quote mark before it"),
         pytest.param("- \n  [[a]]\n===", {1, 2}, [], id="an empty item is an item: no heading"),
         pytest.param("  z\n2. y\n  2. y\n-", {0, 1, 2}, [(0, 2, "z 2. y 2. y")], id="a heading with numbers"),
         pytest.param("#t\n1.\n[[b]]\n-", {0, 1, 2}, [(0, 2, "#t 1. [[b]]")], id="a heading with a lone number"),

@@ -37,8 +37,10 @@ _HTML_LONE: Final = (
 )
 _DEFINITION: Final = r"^\[(?:[^\]\[\\^]|\\.)(?:[^\]\[\\]|\\.)*\]:[ \t]*(?:$|<.*>|[^ \t<][^ \t]*[ \t]*(?:$|[ \t][\"'(]))"
 _CELL: Final = r"[ \t]*:?-+:?[ \t]*"
-DELIMITER_ROW: Final = rf"^[ \t>]*(?:\|{_CELL}(?:\|{_CELL})*\|?|{_CELL}(?:\|{_CELL})+\|?)[ \t]*$"
-"""The second row of a table: `|---|:-:|`."""
+_DELIMITERS: Final = rf"(?:\|{_CELL}(?:\|{_CELL})*\|?|{_CELL}(?:\|{_CELL})+\|?)[ \t]*$"
+DELIMITER_ROW: Final = rf"^[ \t]*{_DELIMITERS}"
+"""The second row of a table: `|---|:-:|`, without the markers of quotes."""
+_QUOTED_DELIMITER_ROW: Final = rf"^[ \t>]*{_DELIMITERS}"
 _RULE: Final = r"(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$"
 
 _ODD_FOOTNOTE: Final = (
@@ -70,7 +72,7 @@ _QUOTED: Final = (
     ("quote_item", ">", rf"^[ \t>]*{MARKER}(?:[ \t]|$)"),
     ("quote_late_item", ">", rf"^[ \t>]*{_LATE}"),
     ("inner_code", ">", _INNER_CODE),
-    ("delimiter_row", ">", DELIMITER_ROW),
+    ("delimiter_row", ">", _QUOTED_DELIMITER_ROW),
 )
 # the same for what is left of a line without margin and markers of containers
 _CONTENT_FLAGS: Final = (
