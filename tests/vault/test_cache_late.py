@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from vaultgraph.errors import ProfileError
 from vaultgraph.graph.stored_late import LateSegment
 from vaultgraph.vault.vault import open_vault
 
@@ -148,3 +149,18 @@ def test_damage_of_any_part_before_the_start_is_found_where_parts_of_notes_are_n
             assert answers(vault) == right
             assert vault.report.origin == "built"
             assert "damaged" in (vault.report.cache or "")
+
+
+def test_a_damaged_cache_of_a_vault_whose_configuration_is_refused_says_what_to_correct(cached):
+    rules = cached / ".kglite/vault.yaml"
+    with open_vault(cached, None) as vault:
+        right = answers(vault)
+    with open_vault(cached) as vault:
+        (cached / ".kglite/graph.kgl").write_bytes(b"")  # cut while it is open
+        rules.write_text("kglite_vault: [", encoding="utf-8")
+        for text in (QUERIES[1], QUERIES[1], QUERIES[0]):
+            with pytest.raises(ProfileError, match=r"vault\.yaml"):
+                vault.query(text)
+        rules.unlink()
+        assert answers(vault) == right
+        assert vault.report.origin == "built"

@@ -175,8 +175,8 @@ class Vault:
         try:
             return self._attempt(only_touched=True)
         except VaultgraphError:
-            if self._snapshot is None:
-                raise
+            if self._snapshot is None or late_fault(self._snapshot.records):
+                raise  # else the reader of a damaged cache is told of that only, and not why nothing is built
             return self._snapshot
 
     def asked(self) -> None:
