@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 from vaultgraph import __version__
 from vaultgraph.cli.boot import announcing
 from vaultgraph.cli.opening import HttpOptions, ServeOptions, open_session
+from vaultgraph.files.root import DEFAULT_CACHE
 from vaultgraph.serve.http_address import check_reach, listen, parse_address, read_token
 from vaultgraph.serve.sdk_parts import parts_only
 from vaultgraph.serve.session import Session
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 SWITCH_S: Final = 0.0005  # how long a thread keeps the interpreter from others: short, so that heavy queries delay none
 ARENAS: Final = 2  # of the C library's allocator, which else keeps up to eight for each processor: 15 MB of holes
-DEFAULT_CACHE: Final = ".kglite/graph.kgl"  # in the vault; vault/cache knows it too, and is not loaded yet
 _M_ARENA_MAX: Final = -8  # its number in malloc.h
 HEAD_START_S: Final = 0.5  # of a cache that is opened, before the protocol library is imported beside it
 CLOSE_S: Final = 5.0  # closing writes the cache; a process that is told to end does not wait longer

@@ -19,7 +19,6 @@ from vaultgraph.note.records import RecordTable, content_hash
 Originals = Callable[[Sequence[str]], Mapping[str, bytes]]
 """Gives the bytes of those of some files that can be read."""
 
-_BOM: Final = b"\xef\xbb\xbf"
 _FENCE: Final = "---"
 
 

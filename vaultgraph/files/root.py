@@ -21,6 +21,8 @@ from vaultgraph.files.resolve import OPEN_DOT_FOLDER, Found, NothingThereError, 
 from vaultgraph.frozen import frozen
 
 FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+CACHE_FOLDER: Final = ".kglite"  # in the vault, as the next
+DEFAULT_CACHE: Final = f"{CACHE_FOLDER}/graph.kgl"
 _DATALESS: Final = 0x40000000  # macOS SF_DATALESS: the content is in the cloud only
 _SMALL_BYTES: Final = 4096  # files up to this size may be stored inside their inode, in no block at all
 _KINDS: Final = (

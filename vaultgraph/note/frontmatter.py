@@ -34,7 +34,6 @@ _CLOSE: Final = re.compile(r"---[ \t]*(?:\r\n|\n|\r|\Z)")
 _RETURNS: Final = re.compile(r"\r\n|\r|\n")
 MAY_BE_TYPED: Final = frozenset("0123456789+-.tTfFnN~")
 """The first characters of all unquoted scalars that are not text."""
-ISO_DATE: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _WORDS: Final = {
     **dict.fromkeys(("null", "Null", "NULL", "~"), NULL),
     **dict.fromkeys(("true", "True", "TRUE", "false", "False", "FALSE"), BOOLEAN),

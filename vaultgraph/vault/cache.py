@@ -16,7 +16,7 @@ from polars.exceptions import PanicException
 from vaultgraph import __version__
 from vaultgraph.durable import one_at_a_time, remove_leftovers
 from vaultgraph.errors import CorruptKglError, FileError, KglError, KglVersionError, ProfileError
-from vaultgraph.files.root import VaultRoot
+from vaultgraph.files.root import CACHE_FOLDER, DEFAULT_CACHE, VaultRoot
 from vaultgraph.frozen import frozen
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.store import load_late, save
@@ -28,8 +28,6 @@ from vaultgraph.vault.state import Cached, State
 CacheChoice = Literal["default"] | str | os.PathLike[str] | None
 _ELSEWHERE: Final = "--vault-cache PATH puts it elsewhere, --vault-cache none goes without."
 _MAKE_ROOM: Final = "Delete it or move it away to have a cache there;"
-CACHE_FOLDER: Final = ".kglite"
-DEFAULT_CACHE: Final = f"{CACHE_FOLDER}/graph.kgl"
 
 
 @frozen

@@ -298,10 +298,12 @@ class Vault:
         return self._watcher is not None and self._watcher.is_dirty
 
     def _should_retry(self, snapshot: Snapshot) -> bool:
+        if late_fault(snapshot.records) is not None:
+            return True
         if snapshot.stale is None:
-            return late_fault(snapshot.records) is not None
+            return False
         is_put_back = not self.root.exists() and Path(self.root.path).is_dir()
-        return is_put_back or time.monotonic() - self._failed_at > RETRY_S or late_fault(snapshot.records) is not None
+        return is_put_back or time.monotonic() - self._failed_at > RETRY_S
 
     def _attempt(self, *, only_touched: bool = False) -> Snapshot:
         """Refresh; on failure mark the snapshot stale and raise. The lock is held. ``only_touched``: what the watcher
@@ -376,9 +378,9 @@ class Vault:
                 self._watcher = self._new_watcher()
 
     def _new_watcher(self) -> Watcher | None:
-        return (
-            None if self._watch == "off" else Watcher(self.root.path, self._background.wake, poll=self._watch == "poll")
-        )
+        if self._watch == "off":
+            return None
+        return Watcher(self.root.path, self._background.wake, poll=self._watch == "poll")
 
     def _prepare(self) -> None:
         """Find out and load what edits are taken in with, where the graph came from the cache."""
