@@ -18,7 +18,7 @@ from vaultgraph.profile.settings import Reading
 
 BATCH_BYTES: Final = 8_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
 _FEW_BYTES: Final = 2_000_000  # one batch for less than two of these
-_BATCHES: Final = 4  # at least, of a vault of some size: so that threads do not wait for each other at the end
+_BATCHES: Final = 2  # at least, of a vault of some size: a further one costs more than it shares out
 _MOST_OPEN: Final = 3  # batches that are held in memory at the same time
 _SWITCH_S: Final = 0.0002
 
