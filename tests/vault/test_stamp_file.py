@@ -117,8 +117,9 @@ def test_a_cache_folder_that_cannot_be_made_is_no_error(write, tmp_path, monkeyp
     folder = write({"A.md": "# a"})
     with vaultgraph.open(folder) as vault:
         assert vault.report.notes == 1
-    save_stamps(stamp_path(folder), KNOWN.to_frame().drop("hash"), vault._state.records)
-    assert load_stamps(stamp_path(folder), vault._state.records).height == 0
+        records = vault.latest.records
+    save_stamps(stamp_path(folder), KNOWN.to_frame().drop("hash"), records)
+    assert load_stamps(stamp_path(folder), records).height == 0
 
 
 def test_another_file_of_the_same_size_and_times_is_read(write, reads, monkeypatch):

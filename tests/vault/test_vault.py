@@ -2,12 +2,13 @@
 
 import os
 import shutil
+import weakref
 from pathlib import Path
 
 import pytest
 
 import vaultgraph
-from vaultgraph.errors import ProfileError, SettingsError
+from vaultgraph.errors import BuildError, ProfileError, SettingsError
 
 TITLES = "MATCH (n:Note) RETURN n.title AS title ORDER BY title"
 
@@ -231,6 +232,17 @@ def test_a_cache_that_could_not_be_written_is_written_when_the_vault_is_closed(w
         blocker.unlink()
     with vaultgraph.open(folder, cache=cache) as vault:
         assert vault.report.origin == "cache"
+
+
+def test_a_closed_vault_answers_nothing_and_holds_nothing(write):
+    vault = vaultgraph.open(write({"a.md": "# a"}))
+    held = weakref.ref(vault.latest.records.listing)
+    vault.close()
+    vault.close()
+    assert held() is None
+    for ask in (lambda: vault.query(TITLES), lambda: vault.report, vault.refresh, vault.rebuild, vault.cache_facts):
+        with pytest.raises(BuildError, match="closed: open it again"):
+            ask()
 
 
 def test_a_faulty_note_is_a_problem_and_never_lost(write):

@@ -46,6 +46,7 @@ class OwnThread:
     def __init__(self) -> None:
         self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._is_stopped = False
 
     def run(self, work: Callable[[], T], lock: threading.Lock, patience_s: float | None) -> T | None:
         """What ``work`` gives; None where it takes longer than ``patience_s`` (None: no matter how long it takes); it
@@ -78,13 +79,17 @@ class OwnThread:
         return results[0] if results else None
 
     def stop(self, patience_s: float) -> None:
-        """Let the thread end when it is done with what it has, and wait so long for that."""
+        """Let the thread end when it is done with what it has, and wait so long for that. Who still asks for work
+        does it alone."""
+        self._is_stopped = True
         self._tasks.put(None)
         if self._thread:
             self._thread.join(patience_s)
 
     def _starts(self) -> bool:
         """Whether the thread runs; without more threads, or where the interpreter ends, it cannot be started."""
+        if self._is_stopped:
+            return False
         if self._thread is None:
             thread = threading.Thread(target=self._loop, name="refresh", daemon=True)
             try:
@@ -97,3 +102,4 @@ class OwnThread:
     def _loop(self) -> None:
         while (task := self._tasks.get()) is not None:
             task()
+            del task  # it holds what it did, until there is another one

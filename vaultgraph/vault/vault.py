@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from vaultgraph.cypher.budget import budget_for
@@ -82,9 +81,7 @@ class Vault:
     Safe to use from several threads: a query takes one snapshot and keeps it, refreshes exclude each other.
     """
 
-    def __init__(
-        self, root: VaultRoot, cache: CacheFile | None, *, watch: WatchMode, progress: Progress | None
-    ) -> None:
+    def __init__(self, root: VaultRoot, cache: CacheFile | None, *, watch: WatchMode, progress: Progress | None):
         self.root = root
         self._cache = cache
         self._progress = progress
@@ -99,7 +96,7 @@ class Vault:
         self._calm = threading.Event()  # set while no refresh goes on
         self._calm.set()
         self._unsaved = self._unstamped = False  # the graph differs from the cache file, stamps from theirs
-        self._loaded = False
+        self._loaded = self._is_closed = False
         self._failed_at = 0.0
         self._began = 0.0  # the last refresh, on the monotonic clock
         self._watch = watch
@@ -278,20 +275,21 @@ class Vault:
         return self._cache is not None and (self._cache.has_failed or not self._cache.is_writable)
 
     def close(self) -> None:
-        """Stop watching, write the cache, and let go of the folder. A closed vault answers no queries."""
+        """Stop watching, write the cache, let go of the folder and what was read. From then on only BuildErrors."""
         self._background.stop()
         if self._watcher:
             self._watcher.stop()
         self.save()
+        if self._lock.acquire(timeout=PATIENCE_S):  # else reading hangs
+            with held(self._lock):
+                self._is_closed, self._state, self._snapshot, self._prepared = True, None, None, None
         self._refresher.stop(PATIENCE_S)
         self.root.close()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _is_dirty(self) -> bool:
@@ -308,6 +306,8 @@ class Vault:
     def _attempt(self, *, only_touched: bool = False) -> Snapshot:
         """Refresh; on failure mark the snapshot stale and raise. The lock is held. ``only_touched``: what the watcher
         names is all that is looked at, unless more may have been written."""
+        if self._is_closed:
+            raise BuildError("The vault is closed: open it again to ask it.")
         self._began = time.monotonic()
         self._calm.clear()
         fault = "a fault in vaultgraph stopped the reading of the notes"  # unless it is another one, or none
