@@ -4,18 +4,16 @@ Used by the command line around the import of the transports. The SDK's packages
 line; here they let their modules be imported one by one, and import the rest as soon as anybody asks for a name of it.
 """
 
-import importlib.util
 import os
 import sys
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from types import ModuleType
-from typing import Any, Final
+from typing import Final
+
+from vaultgraph.serve.open_modules import open_module
 
 _PACKAGES: Final = ("mcp", "mcp.server")  # each before those inside it
 _WEB_SERVER: Final = "uvicorn"  # an extra of the SDK's library for event streams, which looks whether it is there
-_LOADING: Final = threading.RLock()
 
 
 @contextmanager
@@ -30,7 +28,7 @@ def parts_only(*, over_http: bool) -> Generator[None]:
 
     BaseModel.model_config["defer_build"] = True
     for name in _PACKAGES:
-        _open_package(name)
+        open_module(name)
     is_hidden = not over_http and _WEB_SERVER not in sys.modules
     if is_hidden:
         sys.modules[_WEB_SERVER] = None  # type: ignore[assignment] -- the import system's word for "there is none"
@@ -57,33 +55,3 @@ def _adapters_when_used() -> Generator[None]:
         yield
     finally:
         setattr(TypeAdapter, name, known)
-
-
-class _OpenPackage(ModuleType):
-    """A package whose own code has not run: its modules can be imported, its other names make it run."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        with _LOADING:
-            if self.__class__ is _OpenPackage:
-                super().__setattr__("__class__", ModuleType)  # before it runs: it asks for its own modules
-                assert self.__spec__ is not None
-                assert self.__spec__.loader is not None
-                self.__spec__.loader.exec_module(self)
-        return getattr(self, name)
-
-
-def _open_package(name: str) -> None:
-    """Make the modules of the package ``name`` importable without running its code, unless that has been done."""
-    if name in sys.modules:
-        return
-    spec = importlib.util.find_spec(name)
-    if spec is None or spec.loader is None or spec.submodule_search_locations is None:
-        return  # another SDK than this was written for: it is imported as a whole
-    made = importlib.util.module_from_spec(spec)
-    made.__class__ = _OpenPackage
-    sys.modules[name] = made
-    within, _, last = name.rpartition(".")
-    if within:
-        setattr(sys.modules[within], last, made)
