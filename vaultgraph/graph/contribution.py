@@ -21,6 +21,10 @@ from vaultgraph.graph.shared import written_mentions
 from vaultgraph.note.records import RecordTable, rows_of_notes
 from vaultgraph.profile.settings import Profile
 
+Stated = Mapping[str, tuple[pl.DataFrame, pl.DataFrame]]
+"""The rows of some notes by table of the records, before and after."""
+
+_STATED: Final = ("properties", "links", "tags", "headings", "blocks", "problems")
 _TABLES: Final = ("properties", "links", "tags")
 
 
@@ -43,40 +47,60 @@ class Contribution:
         return Contribution(links, self.written.filter(pl.col("file").is_in(chosen)), self.problems, self.counts)
 
 
+def stated_by(before: RecordTable, after: RecordTable, notes: Ids) -> Stated:
+    """What the notes at the rows ``notes``, ascending, stated and state."""
+    rows = notes.tolist()
+    return {
+        name: (rows_of_notes(getattr(before, name), rows), rows_of_notes(getattr(after, name), rows))
+        for name in _STATED
+    }
+
+
 def contributions(
-    before: RecordTable, after: RecordTable, notes: Ids, ground: Ground, profile: Profile
+    records: tuple[RecordTable, RecordTable], stated: Stated, ground: Ground, profile: Profile
 ) -> tuple[Contribution, Contribution]:
-    """What the notes at the rows ``notes``, ascending, gave and give; both records have the same notes and names."""
-    sides = (before, after)
-    tables = [
-        {name: with_file(rows_of_notes(getattr(side, name), notes.tolist()), ground.catalogue) for name in _TABLES}
-        for side in sides
-    ]
-    # One look-up for both sides: it costs the same for a few rows more.
-    asked = [table["links"].with_columns(side=pl.lit(side, pl.UInt8)) for side, table in enumerate(tables)]
-    links = link_rows(pl.concat(asked), ground.catalogue, ground.names, profile)
-    own = [_of_side(links, side) for side in (0, 1)]
+    """What the notes gave and give of which ``stated`` is; both ``records`` have the same notes and names."""
+    tables = {name: [with_file(rows, ground.catalogue) for rows in stated[name]] for name in _TABLES}
+    properties, tags = tables["properties"], tables["tags"]
+    links = _links(tables["links"], ground, profile)
     # What is equal on both sides has the same problems, which need no words: they stay.
-    is_lost_same = own[0].elsewhere.drop("order").equals(own[1].elsewhere.drop("order"))
-    is_stated_same = tables[0]["properties"].equals(tables[1]["properties"])
-    is_written_same = is_stated_same and tables[0]["tags"].equals(tables[1]["tags"])
-    mentions = [written_mentions(tables[0]["tags"], tables[0]["properties"], profile)]
-    mentions += mentions if is_written_same else [written_mentions(tables[1]["tags"], tables[1]["properties"], profile)]
+    is_lost_same = without(links[0].elsewhere, "order").equals(without(links[1].elsewhere, "order"))
+    is_stated_same = properties[0].equals(properties[1])
+    is_written_same = is_stated_same and tags[0].equals(tags[1])
+    mentions = [written_mentions(tags[0], properties[0], profile)]
+    mentions += mentions if is_written_same else [written_mentions(tags[1], properties[1], profile)]
     paths = ground.catalogue.files["path"]
     given: list[Contribution] = []
-    for records, table, rows, written in zip(sides, tables, own, mentions, strict=True):
-        lacking = _lacking(rows, records, ground)
+    for side, own in enumerate(links):
+        lacking = _lacking(own, records[side], ground)
         found = [
             wording.lacking_anchors(lacking, paths),
-            wording.stated_problems(rows_of_notes(records.problems, notes.tolist()), records.listing["path"]),
+            wording.stated_problems(stated["problems"][side], records[side].listing["path"]),
         ]
         if not is_lost_same:
-            found += wording.unresolved(rows, paths)
+            found += wording.unresolved(own, paths)
         if not is_stated_same:
-            found += stated_properties(table["properties"], ground.labels, paths, profile)[1]
-        counts = wording.link_counts(rows, ground.catalogue, ground.folders) | {"missing_anchors": lacking.height}
-        given.append(Contribution(rows, written, wording.collected(found), counts))
+            found += stated_properties(properties[side], ground.labels, paths, profile)[1]
+        counts = wording.link_counts(own, ground.catalogue, ground.folders) | {"missing_anchors": lacking.height}
+        given.append(Contribution(own, mentions[side], wording.collected(found), counts))
     return given[0], given[1]
+
+
+def without(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """``frame`` without some columns; what polars has for it costs ten times as much for a few rows."""
+    return pl.DataFrame([column for column in frame.iter_columns() if column.name not in names])
+
+
+def _links(stated: list[pl.DataFrame], ground: Ground, profile: Profile) -> list[LinkRows]:
+    """The links of both sides: looked up at once, which costs the same for a few rows more."""
+    sides = [pl.Series("side", [side], dtype=pl.UInt8) for side in range(len(stated))]
+    asked = [rows.with_columns(side.new_from_index(0, rows.height)) for rows, side in zip(stated, sides, strict=True)]
+    links = link_rows(pl.concat(asked), ground.catalogue, ground.names, profile)
+    own: list[list[pl.DataFrame]] = []
+    for rows in (links.rows, links.elsewhere):
+        stop, rows = int((rows["side"] == 0).sum()), without(rows, "side")
+        own.append([rows[:stop], rows[stop:]])
+    return [LinkRows(rows, elsewhere) for rows, elsewhere in zip(*own, strict=True)]
 
 
 def notes_of_files(ground: Ground) -> Ids:
@@ -88,12 +112,10 @@ def notes_of_files(ground: Ground) -> Ids:
     return notes
 
 
-def _of_side(links: LinkRows, side: int) -> LinkRows:
-    is_own = pl.col("side") == side
-    return LinkRows(links.rows.filter(is_own).drop("side"), links.elsewhere.filter(is_own).drop("side"))
-
-
 def _lacking(links: LinkRows, records: RecordTable, ground: Ground) -> pl.DataFrame:
+    anchors = links.rows["anchor"]
+    if anchors.null_count() == len(anchors):
+        return links.rows.clear()
     asked = links.towards(Destination.NOTE).filter(pl.col("anchor").is_not_null())
     if not asked.height:
         return asked

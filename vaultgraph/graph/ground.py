@@ -5,6 +5,7 @@ the graph anew. Nothing in it is shown to anyone, and none of it is stored in a 
 """
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import polars as pl
 
@@ -14,11 +15,14 @@ from vaultgraph.graph.known import Names, in_order
 from vaultgraph.graph.nodes import Numbering
 from vaultgraph.graph.shared import Shared
 
+_LOST: Final = ("file", "destination", "target", "name", "key", "type", "display", "is_image")
+
 
 @dataclass(frozen=True, slots=True)
 class Ground:
     """``names``: what links are looked up in. ``labels`` and ``ids``: String by file row of the notes. ``shared``:
-    without its mentions. ``elsewhere``: the link rows that do not lead to a note, as in ``LinkRows``.
+    without its mentions. ``elsewhere``: the link rows that do not lead to a note, of the columns in ``LinkRows`` those
+    that are asked for, in the order of the records.
     ``by_name``: those that do by a name that is no path, as `found_by_name`."""
 
     catalogue: Catalogue
@@ -41,5 +45,6 @@ class Ground:
         return replace(self, names=in_order(self.names))
 
     def without_mentions(self) -> "Ground":
-        """The ground to keep, of which nobody asks who mentions what."""
-        return replace(self, shared=replace(self.shared, mentions=self.shared.mentions.clear()))
+        """The ground to keep: nobody asks it who mentions what, or where in a note a link to nothing is."""
+        shared = replace(self.shared, mentions=self.shared.mentions.clear())
+        return replace(self, shared=shared, elsewhere=self.elsewhere.select(_LOST))

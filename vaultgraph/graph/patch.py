@@ -18,7 +18,14 @@ import polars as pl
 from vaultgraph.graph.build import shared_relationships
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.columns import Ids
-from vaultgraph.graph.contribution import Contribution, contributions, notes_of_files
+from vaultgraph.graph.contribution import (
+    Contribution,
+    Stated,
+    contributions,
+    notes_of_files,
+    stated_by,
+    without,
+)
 from vaultgraph.graph.folders import CONTAINS
 from vaultgraph.graph.graph import Graph, RelationshipTable
 from vaultgraph.graph.ground import Ground
@@ -37,10 +44,8 @@ MOST_NOTES: Final = 32  # changed at once; beyond it building anew is as quick
 MOST_ASKED: Final = 256  # notes whose anchors lead to them
 _SAME: Final = ("path", "is_canvas", "is_skipped")
 _BEARING: Final = ("id", "aliases", "type")  # properties that decide what other notes' links and labels are
-Stated = Mapping[str, tuple[pl.DataFrame, pl.DataFrame]]  # of the changed notes by table, before and after
 
 _FILES: Final = (Destination.FILE.value, Destination.MISSING.value)
-_STATED: Final = ("properties", "links", "tags", "headings", "blocks", "problems")
 
 
 def patched(old: Built, before: RecordTable, after: RecordTable, notes: Ids, profile: Profile) -> Built | None:
@@ -61,10 +66,7 @@ def patched(old: Built, before: RecordTable, after: RecordTable, notes: Ids, pro
     nodes = ground.numbering.of_file.gather(files).to_numpy()
     columns = with_texts(old.graph, ground, after, (nodes, rows))
     texted = replace(old, graph=replace(old.graph, node_columns=columns), ground=_with_sizes(ground, files, now))
-    stated = {
-        name: (rows_of_notes(getattr(before, name), rows), rows_of_notes(getattr(after, name), rows))
-        for name in _STATED
-    }
+    stated = stated_by(before, after, notes)
     titles = _titles(files, was, now)
     if not titles and all(own.equals(others) for own, others in stated.values()):
         return _with_unmet(texted, old.graph, profile)
@@ -99,19 +101,20 @@ def _exchanged(
     before, after = records
     known = old.ground.in_order()
     properties = stated["properties"]
-    bearing = [rows.filter(pl.col("key").is_in(list(_BEARING))).drop("line") for rows in properties]
-    if profile.edge_defaults or not is_narrow(old.graph) or not bearing[0].equals(bearing[1]):
+    if profile.edge_defaults or not is_narrow(old.graph) or not _bears_same(*properties):
         return None
     asking = _asking(old.graph, known, notes, stated)
     if len(asking) > MOST_ASKED:
         return None
-    gave, gives = contributions(before, after, asking, known, profile)
+    every = stated if len(asking) == len(notes) else stated_by(before, after, asking)
+    gave, gives = contributions(records, every, known, profile)
     renamed = retitled(known, titles, (gave.links, gives.links))
     if renamed is None:
         return None
     problems = _problems(old.problems, gave.problems, gives.problems)
     files = known.catalogue.row_of_note[notes]
-    gave, gives = gave.of_files(files), gives.of_files(files)
+    if every is not stated:
+        gave, gives = gave.of_files(files), gives.of_files(files)
     ground, has_new_images = _ground(renamed, notes, gave, gives, profile)
     if titles:  # images have the titles of the notes that show them
         shown = ground.elsewhere.filter(ground.elsewhere["file"].is_in(list(titles)))
@@ -130,13 +133,21 @@ def _exchanged(
     return Built(graph, problems, counts, ground)
 
 
+def _bears_same(was: pl.DataFrame, now: pl.DataFrame) -> bool:
+    """Whether no property differs on which links or labels of other notes depend."""
+    if was.equals(now):
+        return True
+    before, after = (rows.filter(rows["key"].is_in(list(_BEARING))) for rows in (was, now))
+    return without(before, "line").equals(without(after, "line"))
+
+
 def _is_ascending(moved: Ids | None) -> bool:
     return moved is None or bool((np.diff(moved[moved >= 0]) > 0).all())
 
 
 def _asking(graph: Graph, ground: Ground, notes: Ids, stated: Stated) -> Ids:
     """The changed notes, and those with a link to an anchor in one whose anchors changed; rows of the records."""
-    anchors = [tuple(rows.drop("line") for rows in stated[name]) for name in ("headings", "blocks")]
+    anchors = [tuple(without(rows, "line") for rows in stated[name]) for name in ("headings", "blocks")]
     if all(own.equals(others) for own, others in anchors):
         return notes
     # row loop: the changed notes
@@ -166,11 +177,13 @@ def _ground(
 ) -> tuple[Ground, bool]:
     """The ground of after the edit; and whether links to images differ."""
     files = known.catalogue.row_of_note[notes]
-    lost, found = (given.links.elsewhere.drop("order", "line") for given in (gave, gives))
-    is_elsewhere_same = lost.equals(found)
+    lost, found = (without(given.links.elsewhere, "order", "line") for given in (gave, gives))
+    was, now = (rows.filter(pl.Series(np.isin(rows["destination"].to_numpy(), _FILES))) for rows in (lost, found))
+    is_elsewhere_same, is_media_same = lost.equals(found), was.equals(now)
     elsewhere = known.elsewhere if is_elsewhere_same else _spliced(known, gives.links.elsewhere, files)
     used = known.shared.used
-    change = None if gave.written.equals(gives.written) else _change(gave, gives)
+    is_written_same = gave.written is gives.written or gave.written.equals(gives.written)
+    change = None if is_written_same else _change(gave, gives)
     if change is not None and change.height:
         every = pl.concat([used.with_columns(pl.col("uses").cast(pl.Int64)), change])
         every = every.group_by("label", "key", "spelling").agg(pl.col("uses").sum()).filter(pl.col("uses") > 0)
@@ -180,13 +193,19 @@ def _ground(
     if not is_elsewhere_same or shared is not known.shared:
         few = elsewhere.select("destination", "target", "key", "name")  # what numbering asks of them
         links = LinkRows(few, few)
-        was, now = (rows.filter(rows["destination"].is_in(_FILES)) for rows in (lost, found))
-        numbering = renumbered(numbering, known.catalogue, links, shared, known.folders, keeps_media=was.equals(now))
-    by_name = known.by_name.filter(~known.by_name["file"].is_in(pl.Series(files).implode()))
-    by_name = pl.concat([by_name, found_by_name(gives.links)])
-    ground = replace(known, elsewhere=elsewhere, by_name=by_name, shared=shared, numbering=numbering)
-    pictures = (rows.filter("is_image") for rows in (lost, found))
-    return ground, not (is_elsewhere_same or next(pictures).equals(next(pictures)))
+        numbering = renumbered(numbering, known.catalogue, links, shared, known.folders, keeps_media=is_media_same)
+    ground = replace(
+        known, elsewhere=elsewhere, by_name=_by_name(known, gave, gives, files), shared=shared, numbering=numbering
+    )
+    return ground, not is_media_same and not was.filter("is_image").equals(now.filter("is_image"))
+
+
+def _by_name(known: Ground, gave: Contribution, gives: Contribution, files: Ids) -> pl.DataFrame:
+    """`Ground.by_name` of after the edit."""
+    was, now = (found_by_name(given.links) for given in (gave, gives))
+    if was.equals(now):
+        return known.by_name
+    return pl.concat([known.by_name.filter(~known.by_name["file"].is_in(pl.Series(files).implode())), now])
 
 
 def _change(gave: Contribution, gives: Contribution) -> pl.DataFrame:
@@ -201,10 +220,16 @@ def _change(gave: Contribution, gives: Contribution) -> pl.DataFrame:
 
 def _spliced(known: Ground, fresh: pl.DataFrame, files: Ids) -> pl.DataFrame:
     """The link rows that do not lead to a note, those of ``files`` as they are now, in the order of the records."""
-    kept = known.elsewhere.filter(~pl.col("file").is_in(pl.Series(files).implode()))
-    rows = pl.concat([kept, fresh.select(kept.columns)])
-    order = np.argsort(notes_of_files(known)[rows["file"].to_numpy()], kind="stable")
-    return rows[order].with_columns(order=pl.int_range(pl.len(), dtype=pl.UInt32))
+    every, note_of_file = known.elsewhere, notes_of_files(known)
+    notes = note_of_file[every["file"].to_numpy()]
+    fresh = fresh.select(every.columns)
+    parts: list[pl.DataFrame] = []
+    done = 0
+    for file in files.tolist():  # row loop: the changed notes
+        first, stop = (int(np.searchsorted(notes, note_of_file[file], side=side)) for side in ("left", "right"))
+        parts += [every[done:first], fresh.filter(fresh["file"] == file) if len(files) > 1 else fresh]
+        done = stop
+    return pl.concat([*parts, every[done:]], rechunk=True)
 
 
 def _exchanges(
