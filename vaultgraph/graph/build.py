@@ -26,7 +26,7 @@ from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.ground import Ground
 from vaultgraph.graph.known import names_of
 from vaultgraph.graph.labels import specific_labels
-from vaultgraph.graph.links import Destination, LinkRows, found_by_name, link_relationships, link_rows
+from vaultgraph.graph.links import LinkRows, found_by_name, link_relationships, link_rows
 from vaultgraph.graph.nodes import Numbering, built_in_segments, ids_of_notes, image_texts, number_nodes
 from vaultgraph.graph.pieces import relations_of
 from vaultgraph.graph.properties import property_segments
@@ -80,7 +80,7 @@ def build_graph(records: RecordTable, stamps: Stamps, profile: Profile) -> Built
     if profile.edge_defaults:
         graph = with_defaults(graph, profile)
     headings, blocks = (with_file(frame, catalogue) for frame in (records.headings, records.blocks))
-    anchors = missing_anchors(written.towards(Destination.NOTE), headings, blocks)
+    anchors = missing_anchors(written.anchored(), headings, blocks)
     found = [
         *wording.unresolved(written, paths),
         wording.lacking_anchors(anchors, paths),

@@ -71,6 +71,11 @@ class LinkRows:
         rows = self.rows if Destination.NOTE in destinations else self.elsewhere
         return rows.filter(pl.Series(_is_any(rows["destination"].to_numpy(), *destinations)))
 
+    def anchored(self) -> pl.DataFrame:
+        """The rows that lead to a note and have an anchor."""
+        is_anchored = self.rows["anchor"].is_not_null()
+        return self.rows.filter(is_anchored & (self.rows["destination"] == Destination.NOTE.value))
+
 
 def found_by_name(links: LinkRows) -> pl.DataFrame:
     """(file, key) of the links that found a note by an alias, its title or a slug."""

@@ -28,7 +28,11 @@ def fold_text(name: str) -> str:
 def fold(names: pl.Series) -> pl.Series:
     """The comparison keys of a String column, same length and order; null stays null."""
     # One after the other: for short columns, as most are, the threads of a common select cost more than they gain.
-    lowered, odd = names.str.to_lowercase(), names.str.contains(_ODD).arg_true()
+    lowered = names.str.to_lowercase()
+    wide = (names.str.len_bytes() != names.str.len_chars()).arg_true()  # ASCII is never odd, and sooner told
+    if not len(wide):
+        return lowered
+    odd = wide.filter(names[wide].str.contains(_ODD))
     if not len(odd):
         return lowered
     found = names.gather(odd)

@@ -53,36 +53,83 @@ class Shared:
 
 def shared_nodes(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile) -> Shared:
     """Tags and hubs of a vault; ``tags`` and ``properties`` are record rows with ``file`` in place of ``note``."""
-    written = written_mentions(tags, properties, profile)
-    return shared_of(uses_of(written), distinct_mentions(written), profile)
+    written = _written(tags, properties, profile)
+    return shared_of(_uses(written), _distinct(written), profile)
 
 
 def written_mentions(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile) -> pl.DataFrame:
     """A row for each tag and each value of a hub as written: file, line, label, key, spelling, type, property."""
-    return pl.concat(
-        [_tag_mentions(tags, profile), *(_hub_mentions(properties, key, profile) for key in sorted(profile.hubs))]
-    )
+    written = _written(tags, properties, profile)
+    names = (taken(written.names[name], written.name) for name in ("label", "key", "spelling", "type"))
+    rows = written.rows
+    return pl.DataFrame([rows["file"], rows["line"], *names, rows["property"]])
 
 
 def uses_of(written: pl.DataFrame) -> pl.DataFrame:
     """`Shared.used` of written mentions."""
-    numbers = [Texts().numbers(written[name]) for name in ("label", "key", "spelling")]
-    order, starts = _groups(*numbers)
-    uses = np.diff(starts, append=len(order)).astype(np.uint32)
-    return written.select("label", "key", "spelling")[order[starts]].with_columns(pl.Series("uses", uses))
+    return _uses(_of_rows(written))
 
 
 def distinct_mentions(written: pl.DataFrame) -> pl.DataFrame:
     """`Shared.mentions` of written mentions."""
-    numbers = [Texts().numbers(written[name]) for name in ("label", "key", "type")]
-    order, starts = _groups(written["file"].to_numpy(), *numbers)
+    return _distinct(_of_rows(written))
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Mentions as written. ``rows``: file, line, property; ``name``: the row of each in ``names``: label, key,
+    spelling and type, which may repeat."""
+
+    rows: pl.DataFrame
+    name: Ids
+    names: pl.DataFrame
+
+
+def _of_rows(written: pl.DataFrame) -> _Written:
+    names = written.select("label", "key", "spelling", "type")
+    return _Written(written.select("file", "line", "property"), np.arange(written.height), names)
+
+
+def _written(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile) -> _Written:
+    parts = [_tag_mentions(tags, profile)]
+    parts += [_of_rows(_hub_mentions(properties, key, profile)) for key in sorted(profile.hubs)]
+    if len(parts) == 1:
+        return parts[0]
+    before = np.cumsum([0, *(part.names.height for part in parts)])
+    return _Written(
+        pl.concat([part.rows for part in parts], rechunk=True),
+        np.concatenate([part.name + first for part, first in zip(parts, before, strict=False)]),
+        pl.concat([part.names for part in parts], rechunk=True),
+    )
+
+
+def _uses(written: _Written) -> pl.DataFrame:
+    """`Shared.used` of mentions."""
+    names = written.names
+    order, starts = _groups(*(Texts().numbers(names[name]) for name in ("label", "key", "spelling")))
+    uses = np.bincount(written.name, minlength=names.height)[order]
+    uses = np.add.reduceat(uses, starts) if len(starts) else uses
+    used = names.select("label", "key", "spelling")[order[starts]]
+    return used.with_columns(pl.Series("uses", uses.astype(np.uint32)))
+
+
+def _distinct(written: _Written) -> pl.DataFrame:
+    """`Shared.mentions` of mentions."""
+    names = written.names
+    order, starts = _groups(*(Texts().numbers(names[name]) for name in ("label", "key", "type")))
+    first = np.empty(names.height, dtype=np.int64)  # the row of the first of equal names
+    first[order] = np.repeat(order[starts], np.diff(starts, append=len(order)))
+    name = first[written.name]
+    order, starts = _groups(written.rows["file"].to_numpy(), name)
     is_repeated = np.repeat(counts := np.diff(starts, append=len(order)), counts) > 1
-    columns = ("file", "label", "key", "type", "line", "property")
-    once = written.select(columns)[order[~is_repeated]]
-    if not is_repeated.any():
-        return once
-    often = written.select(columns)[order[is_repeated]].group_by("file", "label", "key", "type")
-    return pl.concat([once, often.agg(pl.col("line").min(), pl.col("property").first(ignore_nulls=True))])
+    rows = pl.DataFrame([written.rows["file"], pl.Series("name", name), *written.rows.select("line", "property")])
+    mentions = rows[order[~is_repeated]]
+    if is_repeated.any():
+        often = rows[order[is_repeated]].group_by("file", "name")
+        often = often.agg(pl.col("line").min(), pl.col("property").first(ignore_nulls=True))
+        mentions = pl.concat([mentions, often], rechunk=True)
+    called = (taken(names[column], mentions["name"].to_numpy()) for column in ("label", "key", "type"))
+    return pl.DataFrame([mentions["file"], *called, mentions["line"], mentions["property"]])
 
 
 def _groups(*keys: Ids) -> tuple[Ids, Ids]:
@@ -113,10 +160,10 @@ def tag_like_labels(profile: Profile) -> list[str]:
     return sorted({TAG, *(rule.label for rule in profile.tag_labels.values())})
 
 
-def _tag_mentions(tags: pl.DataFrame, profile: Profile) -> pl.DataFrame:
+def _tag_mentions(tags: pl.DataFrame, profile: Profile) -> _Written:
     """A row for each tag written, with its label, key and type."""
     if not tags.height:
-        return _WRITTEN.to_frame()
+        return _of_rows(_WRITTEN.to_frame())
     texts = Texts()
     at = texts.numbers(tags["tag"])
     spelled = texts.distinct
@@ -129,8 +176,8 @@ def _tag_mentions(tags: pl.DataFrame, profile: Profile) -> pl.DataFrame:
     at = row[at]
     tags, at = (tags, at) if table.height == len(texts) else (tags.filter(pl.Series(at >= 0)), at[at >= 0])
     nothing = pl.Series("property", [None], dtype=pl.String).new_from_index(0, tags.height)
-    named = (taken(table[name], at) for name in ("label", "key", "spelling", "type"))
-    return pl.DataFrame([tags["file"], tags["line"], *named, nothing])
+    rows = pl.DataFrame([tags["file"], tags["line"], nothing])
+    return _Written(rows, at, table.select("label", "key", "spelling", "type"))
 
 
 def _below_prefixes(table: pl.DataFrame, profile: Profile) -> pl.DataFrame:

@@ -21,14 +21,13 @@ _LAST: Final = np.iinfo(np.int64).max
 class Texts:
     """Distinct texts, numbered from 0 in the order in which they are first asked for."""
 
-    __slots__ = ("_count", "_few", "_held", "_kind", "_parts")
+    __slots__ = ("_count", "_few", "_held", "_kind")
 
     def __init__(self) -> None:
         self._few: dict[str, int] | None = {}  # while few are asked for at a time: an edit asks a hundred times
         self._kind: pl.Categorical | None = None
         self._held: pl.Series | None = None  # categories are forgotten with the last column that has them
         self._count = 0
-        self._parts: list[tuple[pl.Series, Ids]] = []  # columns, and their rows with texts that are new
 
     def numbers(self, texts: pl.Series) -> Ids:
         """The number of each text, -1 for null; a text that was not asked for before gets the next one."""
@@ -49,12 +48,8 @@ class Texts:
             self._kind = pl.Categorical(pl.Categories.random())
         held = texts.cast(self._kind)
         numbers = numbers_of(held.to_physical())
-        most = int(numbers.max()) + 1 if len(numbers) else 0
-        if most > self._count:
-            highest = np.maximum.accumulate(numbers)
-            rows = np.flatnonzero(np.diff(highest, prepend=self._count - 1) > 0)
-            self._parts.append((texts, rows[numbers[rows] >= self._count]))
-            self._count = most
+        if len(numbers):
+            self._count = max(self._count, int(numbers.max()) + 1)
         self._held = held
         return numbers
 
@@ -63,8 +58,9 @@ class Texts:
         """Every text, by number."""
         if self._few is not None:
             return pl.Series(list(self._few), dtype=pl.String)
-        parts = [texts[rows_of(rows)].alias("") for texts, rows in self._parts]
-        return pl.concat(parts, rechunk=True) if parts else pl.Series([], dtype=pl.String)
+        if self._kind is None:
+            return pl.Series([], dtype=pl.String)
+        return pl.Series(np.arange(self._count, dtype=np.uint32)).cat.to(self._kind).cast(pl.String)
 
     def __len__(self) -> int:
         return self._count
@@ -95,12 +91,16 @@ def numbers_of(values: pl.Series) -> Ids:
     """Whole numbers below 2**53 as ``int64``, -1 for null."""
     numbers = values.to_numpy()
     if numbers.dtype.kind == "f" or numbers.dtype.kind == "O":
-        numbers = np.nan_to_num(numbers.astype(np.float64), nan=NONE)
+        reals = numbers.astype(np.float64)
+        reals[np.isnan(reals)] = NONE
+        return reals.astype(np.int64)
     return numbers.astype(np.int64)
 
 
 def rows_of(numbers: Ids) -> pl.Series:
     """Rows to gather by, null for -1."""
+    if not len(numbers) or int(numbers.min()) >= 0:
+        return pl.Series(numbers.astype(np.uint32))
     return pl.Series(numbers).cast(pl.UInt32, strict=False)
 
 
