@@ -4,9 +4,10 @@ Notes come first, by label and path, then files, folders, and what exists only b
 that order. Frontmatter is properties.py's; relationships only see the numbering.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -21,6 +22,11 @@ from vaultgraph.graph.names import last_part, without_md
 from vaultgraph.graph.shared import Shared
 from vaultgraph.graph.texts import NONE, Texts, first_of, numbers_of, or_null, order_by, taken, true_or_null
 from vaultgraph.profile.settings import Profile
+
+_SPACES: Final = ("Folder", "Concept", "Source")  # of nodes that exist by being named, before shared ones, in order
+_NAMED: Final = pl.Schema(
+    {"space": pl.String, "key": pl.String, "node_id": pl.String, "title": pl.String, "id": pl.Int64}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,46 +59,84 @@ def number_nodes(
     place[NONE] = 0  # notes without a specific label come first
     notes = order_by(place[label])
     groups = _runs(taken(labels, notes).fill_null(""), 0, partial(_note_labels, note_label=profile.note_label))
-    return _numbered(catalogue, (notes, groups), _media(catalogue, links), _named(links, shared, folders))
+    files = _files_numbered(catalogue, (notes, groups), _media(catalogue, links))
+    return _numbered(files, _named(links, shared, folders))
 
 
 def renumbered(
-    known: Numbering, catalogue: Catalogue, links: LinkRows, shared: Shared, folders: Folders, *, keeps_media: bool
+    known: Numbering,
+    catalogue: Catalogue,
+    links: LinkRows,
+    shared: Shared,
+    *,
+    changed: Collection[Destination],
+    keeps_shared: bool,
 ) -> Numbering:
-    """The same where ``known`` is a numbering of the same notes, with the same labels; ``keeps_media``: and of the same
-    files."""
-    groups = (group for group in known.groups if group.stop <= len(known.notes))
-    media = known.media if keeps_media else _media(catalogue, links)
-    return _numbered(catalogue, (known.notes, groups), media, _named(links, shared, folders))
+    """The same where ``known`` is a numbering of the same notes, with the same labels, and of the same folders.
+
+    ``changed``: what links to other things than notes differ of; ``keeps_shared``: whether shared nodes are the same.
+    """
+    after = len(known.notes)
+    if {Destination.FILE, Destination.MISSING} & {*changed}:
+        groups = (group for group in known.groups if group.stop <= after)
+        files = _files_numbered(catalogue, (known.notes, groups), _media(catalogue, links))
+    else:
+        after += known.media.height
+        groups = tuple(group for group in known.groups if group.stop <= after)
+        of_key = known.of_key.head(known.of_key.height - known.named.height)
+        files = replace(known, groups=groups, node_count=after, of_key=of_key)
+    return _numbered(files, _renamed(known.named, links, shared, changed, keeps_shared=keeps_shared))
 
 
-def _numbered(
-    catalogue: Catalogue, ordered: tuple[Ids, Iterable[NodeGroup]], media: pl.DataFrame, named: pl.DataFrame
-) -> Numbering:
-    """``ordered``: the notes in node order, and their groups."""
+def _renamed(
+    known: pl.DataFrame, links: LinkRows, shared: Shared, changed: Collection[Destination], *, keeps_shared: bool
+) -> pl.DataFrame:
+    """`_named` of after an edit, from ``known``, which was it before."""
+    space = known["space"]
+    stops = np.cumsum([0, *(int((space == name).sum()) for name in _SPACES)]).tolist()
+    known = known.drop("id")
+    folders, concepts, sources, rest = (
+        known[first:stop] for first, stop in zip(stops, [*stops[1:], known.height], strict=True)
+    )
+    if Destination.CONCEPT in changed:
+        concepts = _concepts(links)
+    if Destination.SOURCE in changed:
+        sources = _sources(links)
+    return pl.concat([folders, concepts, sources, rest if keeps_shared else _shared(shared)], rechunk=True)
+
+
+def _files_numbered(catalogue: Catalogue, ordered: tuple[Ids, Iterable[NodeGroup]], media: pl.DataFrame) -> Numbering:
+    """A numbering of notes and files only; ``ordered``: the notes in node order, and their groups."""
     notes, groups = ordered
     after = len(notes) + media.height
-    groups = [
-        *groups,
-        *_runs(media["kind"], len(notes), labels_of_kind),
-        *_runs(named["space"].str.strip_prefix("shared/"), after, _only_label),
-    ]
     of_file = np.full(catalogue.files.height, NONE, dtype=np.int64)
     of_file[notes] = np.arange(len(notes))
     media = media.with_columns(pl.Series("id", np.arange(len(notes), after)))
     file = numbers_of(media["file"])
     present = np.flatnonzero(file >= 0)
     of_file[file[present]] = len(notes) + present
-    named = named.with_columns(pl.Series("id", np.arange(after, after + named.height)))
     missing = media.select("key", "id").filter(media["is_missing"])
-    missing = missing.select(pl.lit("missing").alias("space"), "key", "id")
     return Numbering(
-        groups=tuple(groups),
-        node_count=after + named.height,
+        groups=(*groups, *_runs(media["kind"], len(notes), labels_of_kind)),
+        node_count=after,
         of_file=or_null(of_file),
-        of_key=pl.concat([missing, named.select("space", "key", "id")]),
+        of_key=missing.select(pl.lit("missing").alias("space"), "key", "id"),
         notes=notes,
         media=media,
+        named=_NAMED.to_frame(),
+    )
+
+
+def _numbered(files: Numbering, named: pl.DataFrame) -> Numbering:
+    """``files`` with the ``named`` nodes after them."""
+    first = files.node_count
+    count = first + named.height
+    named = named.with_columns(pl.Series("id", np.arange(first, count)))
+    return replace(
+        files,
+        groups=(*files.groups, *_runs(named["space"].str.strip_prefix("shared/"), first, _only_label)),
+        node_count=count,
+        of_key=pl.concat([files.of_key, named.select("space", "key", "id")]),
         named=named,
     )
 
@@ -150,19 +194,26 @@ def _first_by_key(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _named(links: LinkRows, shared: Shared, folders: Folders) -> pl.DataFrame:
     """(space, key, node_id, title) of the nodes that are no files, in node order; node_id is the property ``id``."""
+    bare = folders.bare
+    parts = [_space("Folder", bare, bare, last_part(bare)), _concepts(links), _sources(links), _shared(shared)]
+    return pl.concat(parts, rechunk=True)
+
+
+def _concepts(links: LinkRows) -> pl.DataFrame:
     concepts = _first_by_key(links.towards(Destination.CONCEPT)).sort("key")
+    return _space("Concept", concepts["key"], concepts["name"], concepts["name"])
+
+
+def _sources(links: LinkRows) -> pl.DataFrame:
     sources = Texts()
     sources.numbers(links.towards(Destination.SOURCE)["key"])
-    addresses, bare = sources.distinct.sort(), folders.bare
-    return pl.concat(
-        [
-            _space("Folder", bare, bare, last_part(bare)),
-            _space("Concept", concepts["key"], concepts["name"], concepts["name"]),
-            _space("Source", addresses, addresses, addresses),
-            shared.nodes.select(pl.format("shared/{}", "label").alias("space"), "key", node_id="key", title="title"),
-        ],
-        rechunk=True,
-    )
+    addresses = sources.distinct.sort()
+    return _space("Source", addresses, addresses, addresses)
+
+
+def _shared(shared: Shared) -> pl.DataFrame:
+    nodes = shared.nodes
+    return nodes.select(pl.format("shared/{}", "label").alias("space"), "key", node_id="key", title="title")
 
 
 def _space(name: str, keys: pl.Series, ids: pl.Series, titles: pl.Series) -> pl.DataFrame:

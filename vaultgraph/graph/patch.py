@@ -45,8 +45,6 @@ MOST_ASKED: Final = 256  # notes whose anchors lead to them
 _SAME: Final = ("path", "is_canvas", "is_skipped")
 _BEARING: Final = ("id", "aliases", "type")  # properties that decide what other notes' links and labels are
 
-_FILES: Final = (Destination.FILE.value, Destination.MISSING.value)
-
 
 def patched(old: Built, before: RecordTable, after: RecordTable, notes: Ids, profile: Profile) -> Built | None:
     """What graph/build would make of ``after``; None where it has to be asked.
@@ -178,8 +176,8 @@ def _ground(
     """The ground of after the edit; and whether links to images differ."""
     files = known.catalogue.row_of_note[notes]
     lost, found = (without(given.links.elsewhere, "order", "line") for given in (gave, gives))
-    was, now = (rows.filter(pl.Series(np.isin(rows["destination"].to_numpy(), _FILES))) for rows in (lost, found))
-    is_elsewhere_same, is_media_same = lost.equals(found), was.equals(now)
+    is_elsewhere_same = lost.equals(found)
+    changed = set[Destination]() if is_elsewhere_same else _changed(lost, found)
     elsewhere = known.elsewhere if is_elsewhere_same else _spliced(known, gives.links.elsewhere, files)
     used = known.shared.used
     is_written_same = gave.written is gives.written or gave.written.equals(gives.written)
@@ -192,12 +190,30 @@ def _ground(
     numbering = known.numbering
     if not is_elsewhere_same or shared is not known.shared:
         few = elsewhere.select("destination", "target", "key", "name")  # what numbering asks of them
-        links = LinkRows(few, few)
-        numbering = renumbered(numbering, known.catalogue, links, shared, known.folders, keeps_media=is_media_same)
+        numbering = renumbered(
+            numbering,
+            known.catalogue,
+            LinkRows(few, few),
+            shared,
+            changed=changed,
+            keeps_shared=shared is known.shared,
+        )
     ground = replace(
         known, elsewhere=elsewhere, by_name=_by_name(known, gave, gives, files), shared=shared, numbering=numbering
     )
-    return ground, not is_media_same and not was.filter("is_image").equals(now.filter("is_image"))
+    has_new_files = Destination.FILE in changed or Destination.MISSING in changed
+    pictures = (rows.filter("is_image") for rows in (lost, found))
+    return ground, has_new_files and not next(pictures).equals(next(pictures))
+
+
+def _changed(lost: pl.DataFrame, found: pl.DataFrame) -> set[Destination]:
+    """What links to something else than notes lead to where they differ, by what they were and are."""
+    was, now = (dict[int, list[tuple[object, ...]]]() for _ in range(2))
+    for rows, by_destination in ((lost, was), (found, now)):
+        # row loop: the links to nothing of the changed notes
+        for destination, row in zip(rows["destination"].to_list(), rows.iter_rows(), strict=True):
+            by_destination.setdefault(destination, []).append(row)
+    return {Destination(one) for one in was | now if was.get(one) != now.get(one)}
 
 
 def _by_name(known: Ground, gave: Contribution, gives: Contribution, files: Ids) -> pl.DataFrame:

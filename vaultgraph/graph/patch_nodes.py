@@ -29,7 +29,7 @@ from vaultgraph.graph.nodes import Numbering, built_in_segments, image_texts
 from vaultgraph.graph.properties import WIDEST, property_segments
 from vaultgraph.graph.stored_late import LateSegment
 from vaultgraph.graph.stored_records import LateRecords
-from vaultgraph.graph.texts import taken
+from vaultgraph.graph.texts import NONE, numbers_of, taken
 from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.settings import Profile
 
@@ -90,12 +90,32 @@ def moved_ids(old: Numbering, new: Numbering) -> Ids | None:
 
 
 def _positions(old: pl.DataFrame, new: pl.DataFrame, first: int) -> Ids:
+    """The new id of each ``old`` row, -1 for one that is gone; those of the ``new`` ones start at ``first``."""
     if old.equals(new):
         return np.arange(old.height) + first
-    at = new.with_columns(at=pl.int_range(pl.len(), dtype=pl.Int64) + first)
-    return (
-        old.join(at, on=old.columns, how="left", maintain_order="left", nulls_equal=True)["at"].fill_null(-1).to_numpy()
-    )
+    # Rows before and after the place where one came or went only need to be counted.
+    size = min(old.height, new.height)
+    head = _agreeing(old[:size], new[:size])
+    tail = min(_agreeing(old[-size:].reverse(), new[-size:].reverse()), size - head) if size else 0
+    at = np.full(old.height, NONE, dtype=np.int64)
+    at[:head] = np.arange(head)
+    at[old.height - tail :] = np.arange(new.height - tail, new.height)
+    between = old[head : old.height - tail]
+    if between.height and head + tail < new.height:
+        fresh = new[head : new.height - tail].with_row_index("at", head)
+        found = between.join(fresh, on=old.columns, how="left", maintain_order="left", nulls_equal=True)["at"]
+        at[head : old.height - tail] = numbers_of(found)
+    return np.where(at >= 0, at + first, NONE)
+
+
+def _agreeing(one: pl.DataFrame, other: pl.DataFrame) -> int:
+    """How many rows of both, which are as many, are the same before the first that is not."""
+    first = one.height
+    for own, others in zip(one.iter_columns(), other.iter_columns(), strict=True):  # row loop: the columns, two
+        differs = own.ne_missing(others).arg_max()
+        if differs is not None and own[differs] != others[differs]:
+            first = min(first, differs)
+    return first
 
 
 def node_columns(
