@@ -16,9 +16,23 @@ def test_a_server_over_stdio_imports_no_client_framework_web_server_or_cryptogra
 
         with parts_only(over_http=False):
             import vaultgraph.serve.mcp_server
-        print([n for n in ("mcp.client", "mcp.server.mcpserver", "uvicorn", "cryptography") if n in sys.modules])
+        left_out = ("mcp.client", "mcp.server.mcpserver", "uvicorn", "cryptography", "starlette.datastructures")
+        print([name for name in left_out if name in sys.modules])
     """)
     assert found == "[]\n"
+
+
+def test_a_server_made_for_stdio_can_still_be_served_over_http():
+    found = _run("""
+        from vaultgraph.serve.sdk_parts import parts_only
+
+        with parts_only(over_http=False):
+            from mcp.server.lowlevel import Server
+        application = Server("a").streamable_http_app()
+        from starlette.applications import Starlette
+        print(type(application) is Starlette, [route.path for route in application.routes])
+    """)
+    assert found == "True ['/mcp']\n"
 
 
 def test_types_of_the_protocol_are_made_ready_when_they_are_used():

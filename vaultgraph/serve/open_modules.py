@@ -5,9 +5,10 @@ modules that are imported for names of which a server uses none. Knows none of t
 """
 
 import importlib.util
+import operator
 import sys
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
@@ -24,46 +25,74 @@ class OpenModule(ModuleType):
             raise AttributeError(name)
         if vars(self).get("_lends"):
             return Borrowed(self, name)
-        with _LOADING:
-            if self.__class__ is OpenModule:
-                super().__setattr__("__class__", ModuleType)  # before it runs: it asks for its own modules
+        with _LOADING:  # other threads wait until the code has run; what it asks itself is answered from what is there
+            if self.__class__ is OpenModule and not vars(self).get("_runs"):
                 assert self.__spec__ is not None
                 assert self.__spec__.loader is not None
-                self.__spec__.loader.exec_module(self)
-        return getattr(self, name)
+                vars(self)["_runs"] = True
+                try:
+                    self.__spec__.loader.exec_module(self)
+                    super().__setattr__("__class__", ModuleType)
+                finally:
+                    del vars(self)["_runs"]
+        return ModuleType.__getattribute__(self, name)
+
+
+def _passed_on(work: Callable[..., Any]) -> Any:
+    """A method that does ``work`` with what its object stands for."""
+
+    def method(borrowed: "Borrowed", *arguments: Any, **named: Any) -> Any:
+        return work(borrowed.real(), *arguments, **named)
+
+    return method
+
+
+def _called(real: Any, *arguments: Any, **named: Any) -> Any:
+    return real(*arguments, **named)
 
 
 class Borrowed:
     """A name of an open module that was imported before its code ran. What is done with it is done with what it stands
     for, and makes the code run."""
 
-    __slots__ = ("__lender", "__name")
+    __slots__ = ("_lender", "_name")
 
     def __init__(self, lender: ModuleType, name: str) -> None:
-        self.__lender = lender
-        self.__name = name
+        self._lender = lender
+        self._name = name
 
-    def __real(self) -> Any:
-        vars(self.__lender).pop("_lends", None)
-        return getattr(self.__lender, self.__name)
+    def real(self) -> Any:
+        """What the name stands for."""
+        vars(self._lender).pop("_lends", None)
+        return getattr(self._lender, self._name)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.__real(), name)
-
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        return self.__real()(*arguments, **named)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.__real()[key]
+    def __mro_entries__(self, _bases: tuple[object, ...]) -> tuple[Any]:
+        return (self.real(),)
 
     def __instancecheck__(self, instance: object) -> bool:
-        return isinstance(instance, self.__real())
+        return isinstance(instance, self.real())
 
     def __subclasscheck__(self, cls: type) -> bool:
-        return issubclass(cls, self.__real())
+        return issubclass(cls, self.real())
 
-    def __mro_entries__(self, _bases: tuple[object, ...]) -> tuple[type]:
-        return (self.__real(),)
+    def __or__(self, other: Any) -> Any:
+        return self.real() | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self.real()
+
+    __getattr__ = _passed_on(getattr)
+    __call__ = _passed_on(_called)
+    __getitem__ = _passed_on(operator.getitem)
+    __eq__ = _passed_on(operator.eq)
+    __lt__ = _passed_on(operator.lt)
+    __le__ = _passed_on(operator.le)
+    __gt__ = _passed_on(operator.gt)
+    __ge__ = _passed_on(operator.ge)
+    __hash__ = _passed_on(hash)
+    __bool__ = _passed_on(bool)
+    __float__ = _passed_on(float)
+    __index__ = _passed_on(operator.index)
 
 
 def open_module(name: str) -> ModuleType | None:

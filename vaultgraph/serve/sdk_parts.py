@@ -10,9 +10,24 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
-from vaultgraph.serve.open_modules import open_module
+from vaultgraph.serve.open_modules import lending, open_module
 
 _PACKAGES: Final = ("mcp", "mcp.server")  # each before those inside it
+_OVER_HTTP: Final = (
+    "starlette.applications",
+    "starlette.middleware",
+    "starlette.middleware.authentication",
+    "starlette.routing",
+    "mcp.server.auth.middleware.auth_context",
+    "mcp.server.auth.middleware.bearer_auth",
+    "mcp.server.auth.provider",
+    "mcp.server.auth.routes",
+    "mcp.server.auth.settings",
+    "mcp.server.streamable_http",
+    "mcp.server.streamable_http_manager",
+    "mcp.server.transport_security",
+)
+"""What the SDK's server imports for every transport, and uses when it makes an application for a web server."""
 _WEB_SERVER: Final = "uvicorn"  # an extra of the SDK's library for event streams, which looks whether it is there
 
 
@@ -33,7 +48,7 @@ def parts_only(*, over_http: bool) -> Generator[None]:
     if is_hidden:
         sys.modules[_WEB_SERVER] = None  # type: ignore[assignment] -- the import system's word for "there is none"
     try:
-        with _adapters_when_used():
+        with _adapters_when_used(), lending(() if over_http else _OVER_HTTP):
             yield
     finally:
         if is_hidden:
