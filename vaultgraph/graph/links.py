@@ -69,7 +69,10 @@ class LinkRows:
     def towards(self, *destinations: Destination) -> pl.DataFrame:
         """The rows that lead to one of ``destinations``."""
         rows = self.rows if Destination.NOTE in destinations else self.elsewhere
-        return rows.filter(pl.Series(_is_any(rows["destination"].to_numpy(), *destinations)))
+        is_chosen = _is_any(rows["destination"].to_numpy(), *destinations)
+        if is_chosen.all():
+            return rows
+        return rows.filter(pl.Series(is_chosen)) if is_chosen.any() else rows[:0]
 
     def anchored(self) -> pl.DataFrame:
         """The rows that lead to a note and have an anchor."""
@@ -79,7 +82,8 @@ class LinkRows:
 
 def found_by_name(links: LinkRows) -> pl.DataFrame:
     """(file, key) of the links that found a note by an alias, its title or a slug."""
-    return links.rows.filter(pl.Series(links.rows["via"].to_numpy() > 0)).select("file", "key")
+    rows = np.flatnonzero(links.rows["via"].to_numpy())
+    return pl.DataFrame([taken(links.rows[name], rows) for name in ("file", "key")])
 
 
 def link_rows(links: pl.DataFrame, catalogue: Catalogue, vault: Names, profile: Profile) -> LinkRows:

@@ -46,18 +46,16 @@ def exchanged(
     """
     done: dict[str, RelationshipTable] = {}
     first = 0
-    filled, stay = (None, 0) if moved is None else (_filled(moved), _first_moved(moved))
+    moves = None if moved is None else _moves(moved)
     for name in sorted({*tables, *exchanges}):  # row loop: one step a relationship type
         table, exchange = tables.get(name), exchanges.get(name)
         if table is None:
             assert exchange is not None
             table = _blank(name)
-        if exchange is not None and _is_same(table, exchange, moved):
-            exchange = None
-        if exchange is None and (moved is None or _is_below(table, stay)):
-            changed: RelationshipTable | None = replace(table, first=first)
+        if exchange is not None and not _is_same(table, exchange, moved):
+            changed = _exchanged(table, exchange, moves, first)
         else:
-            changed = _exchanged(table, exchange or NOTHING, filled, first)
+            changed = _renumbered(table, moves, first)
         if changed is None:
             return None
         if len(changed.sources):
@@ -66,20 +64,58 @@ def exchanged(
     return done
 
 
-def _first_moved(moved: Ids) -> int:
-    """The first id that does not stay."""
-    return int(np.argmax(np.append(moved != np.arange(len(moved)), True)))
+@dataclass(frozen=True, slots=True)
+class _Moves:
+    """``ids``: the new id of each node, that of the next one that stays for one that is gone, so that rows still to be
+    taken out keep their order. ``first``: the first id that does not stay."""
+
+    ids: Array32
+    first: int
+
+    def of(self, ids: Array32) -> Array32:
+        """The new ids; ``ids`` itself where all stay."""
+        at = np.flatnonzero(ids >= np.uint32(self.first))
+        if not len(at):
+            return ids
+        changed = ids.copy()
+        changed[at] = self.ids[ids[at]]
+        return changed
 
 
-def _is_below(table: RelationshipTable, stop: int) -> bool:
-    """Whether all ends are nodes before ``stop``."""
-    return not len(table.sources) or (int(table.sources[-1]) < stop and int(table.targets.max()) < stop)
-
-
-def _filled(moved: Ids) -> Ids:
-    """``moved`` with the next id that stays in place of each -1: rows still to be taken out then keep their order."""
+def _moves(moved: Ids) -> _Moves:
     ahead = np.where(moved >= 0, moved, np.iinfo(np.uint32).max)[::-1]
-    return np.minimum.accumulate(ahead)[::-1]
+    filled = np.minimum.accumulate(ahead)[::-1].astype(np.uint32)
+    return _Moves(filled, int(np.argmax(np.append(moved != np.arange(len(moved)), True))))
+
+
+def _renumbered(table: RelationshipTable, moves: _Moves | None, first: int) -> RelationshipTable:
+    """The table with its rows as they are, between the same nodes."""
+    sources, targets = (ids if moves is None else moves.of(ids) for ids in (table.sources, table.targets))
+    if sources is table.sources and targets is table.targets:
+        return replace(table, first=first)
+    assert moves is not None
+    # Its nodes only move together, so that what is adjacent stays in order.
+    return replace(
+        table,
+        first=first,
+        sources=sources,
+        targets=targets,
+        outgoing=_adjacent(table.outgoing, moves, targets),
+        incoming=_adjacent(table.incoming, moves, moves.of(table.incoming.neighbours)),
+    )
+
+
+def _adjacent(csr: Csr, moves: _Moves, neighbours: Array32) -> Csr:
+    """The adjacency of the same rows after ``moves``, which gave it other ``neighbours``."""
+    stop = csr.first + len(csr.offsets) - 1
+    if stop <= moves.first:
+        return Csr(csr.first, csr.offsets, neighbours, csr.rows)
+    degrees = np.diff(csr.offsets)
+    held = np.flatnonzero(degrees)
+    places = moves.ids[csr.first + held].astype(np.int64)
+    offsets = np.zeros(int(places[-1] - places[0]) + 2, dtype=np.uint32)
+    offsets[places - places[0] + 1] = degrees[held]
+    return Csr(int(places[0]), np.cumsum(offsets, dtype=np.uint32), neighbours, csr.rows)
 
 
 def _blank(name: str) -> RelationshipTable:
@@ -100,7 +136,7 @@ def _is_same(table: RelationshipTable, exchange: Exchange, moved: Ids | None) ->
     for key in {*table.columns, *fresh.columns} - {*_ENDS}:
         series = _series(table, key)
         old = series[gone] if series is not None else pl.Series([None], dtype=pl.Null).new_from_index(0, len(gone))
-        new = fresh[key] if key in fresh.columns else old.clear().extend_constant(None, len(gone))
+        new = fresh[key] if key in fresh.columns else _blanks(old, len(gone))
         both_blank = old.null_count() == len(old) and new.null_count() == len(new)
         if not both_blank and not old.equals(new, check_dtypes=True, null_equal=True):
             return False
@@ -135,10 +171,12 @@ class _Run:
     at: int
 
 
-def _exchanged(table: RelationshipTable, exchange: Exchange, moved: Ids | None, first: int) -> RelationshipTable | None:
+def _exchanged(
+    table: RelationshipTable, exchange: Exchange, moves: _Moves | None, first: int
+) -> RelationshipTable | None:
     if not all(_is_whole(table, column) for column in table.columns.values()):
         return None
-    sources, targets = _moved(table.sources, moved), _moved(table.targets, moved)
+    sources, targets = (ids if moves is None else moves.of(ids) for ids in (table.sources, table.targets))
     fresh = exchange.fresh
     fresh = fresh[np.argsort(_pairs(fresh["source"].to_numpy(), fresh["target"].to_numpy()), kind="stable")]
     new_ends = [fresh[end].to_numpy().astype(np.uint32) for end in ("source", "target")]
@@ -153,13 +191,9 @@ def _exchanged(table: RelationshipTable, exchange: Exchange, moved: Ids | None, 
         sources=new_sources,
         targets=new_targets,
         outgoing=csr_of_sorted(new_sources, new_targets),
-        incoming=_incoming(table, exchange.gone, moved, runs, new_sources, new_targets),
+        incoming=_incoming(table, exchange.gone, moves, runs, new_sources, new_targets),
         columns=_columns(table, fresh, runs) if len(exchange.gone) or fresh.height else table.columns,
     )
-
-
-def _moved(ids: Array32, moved: Ids | None) -> Array32:
-    return ids if moved is None else moved[ids].astype(np.uint32)
 
 
 def _places(sources: Array32, targets: Array32, new_sources: Array32, new_targets: Array32) -> list[int]:
@@ -207,13 +241,14 @@ def _runs(gone: list[int], places: list[int], count: int) -> list[_Run]:
 
 
 def _incoming(
-    table: RelationshipTable, gone: Ids, moved: Ids | None, runs: list[_Run], sources: Array32, targets: Array32
+    table: RelationshipTable, gone: Ids, moves: _Moves | None, runs: list[_Run], sources: Array32, targets: Array32
 ) -> Csr:
     """Adjacency from the new targets: what stays keeps its order, since ids and rows only move together."""
     old = table.incoming
     slots = [_slot(old, int(table.targets[row]), row) for row in gone.tolist()]  # row loop: the rows that go
-    neighbours = _moved(np.delete(old.neighbours, slots), moved)
-    rows = _renumbered(np.delete(old.rows, slots), runs)
+    neighbours = np.delete(old.neighbours, slots)
+    neighbours = neighbours if moves is None else moves.of(neighbours)
+    rows = _laid_rows(np.delete(old.rows, slots), runs)
     size = int(targets.max()) + 1 if len(targets) else 0
     degrees = np.bincount(targets.astype(np.int64), minlength=size)
     added = np.array([run.at + row for run in runs if run.is_fresh for row in range(run.stop - run.start)], np.int64)
@@ -238,7 +273,7 @@ def _slot(csr: Csr, node: int, row: int) -> int:
     return first + int(np.flatnonzero(csr.rows[first:stop] == row)[0])
 
 
-def _renumbered(rows: Array32, runs: list[_Run]) -> Array32:
+def _laid_rows(rows: Array32, runs: list[_Run]) -> Array32:
     """Kept rows of the old table as those of the new one."""
     kept = [run for run in runs if not run.is_fresh]
     shifts = np.array([run.at - run.start for run in kept], dtype=np.int64)
@@ -259,12 +294,17 @@ def _columns(table: RelationshipTable, fresh: pl.DataFrame, runs: list[_Run]) ->
     for key in sorted({*table.columns, *fresh.columns} - {*_ENDS}):  # row loop: one step a property
         old = _series(table, key)
         if old is None:
-            old = fresh[key].clear().extend_constant(None, len(table.sources))
-        new = fresh[key] if key in fresh.columns else old.clear().extend_constant(None, fresh.height)
+            old = _blanks(fresh[key], len(table.sources))
+        new = fresh[key] if key in fresh.columns else _blanks(old, fresh.height)
         series = _laid(old, new.cast(old.dtype).alias(old.name), runs)
         if series.null_count() < len(series):
             columns[key] = Column((Segment(0, series.alias(key)),))
     return columns
+
+
+def _blanks(values: pl.Series, count: int) -> pl.Series:
+    """As many nulls, with the type and the name of ``values``."""
+    return pl.Series(values.name, [None], dtype=values.dtype).new_from_index(0, count)
 
 
 def _laid(old: pl.Series, new: pl.Series, runs: list[_Run]) -> pl.Series:

@@ -20,10 +20,12 @@ PROBLEMS: Final = pl.Schema(
 
 def collected(frames: list[pl.DataFrame]) -> pl.DataFrame:
     """All problem rows as one frame, sorted by path, line, code and message."""
+    found = [frame for frame in frames if frame.height]
+    if not found:
+        return PROBLEMS.to_frame()
     columns = [pl.col(name).cast(dtype) for name, dtype in PROBLEMS.items()]
-    return pl.concat([frame.select(columns) for frame in frames if frame.height] or [PROBLEMS.to_frame()]).sort(
-        "path", "line", "code", "message", nulls_last=False
-    )
+    every = pl.concat([frame.select(columns) for frame in found])
+    return every.sort("path", "line", "code", "message", nulls_last=False)
 
 
 def unresolved(links: LinkRows, paths: pl.Series) -> list[pl.DataFrame]:
