@@ -274,14 +274,16 @@ def merge_records(old: RecordTable, new: RecordTable) -> RecordTable:
 def exchanged_table(name: str, frame: pl.DataFrame, fresh: pl.DataFrame, rows: Sequence[int]) -> pl.DataFrame:
     """The table ``name`` with the rows of the notes at ``rows``, ascending, as in ``fresh``, where they are the notes
     0, 1, 2…; what lies between is neither moved nor copied."""
-    fresh = fresh.select(frame.columns)
+    if fresh.columns != frame.columns:
+        fresh = fresh.select(frame.columns)
     if name == "notes":
         spans = [(row, row + 1) for row in rows]
         own = [fresh[number : number + 1] for number in range(len(rows))]
     else:
         spans = [_span(frame, row) for row in rows]
-        fresh = fresh.with_columns(pl.Series(rows, dtype=pl.UInt32)[fresh["note"]].alias("note"))
-        own = [rows_of_notes(fresh, [row]) for row in rows]
+        notes = pl.Series("note", rows, dtype=pl.UInt32)[fresh["note"]] if fresh.height else fresh["note"]
+        fresh = pl.DataFrame([notes if column.name == "note" else column for column in fresh.iter_columns()])
+        own = [fresh] if len(rows) == 1 else [rows_of_notes(fresh, [row]) for row in rows]
     return _exchanged(frame, spans, own)
 
 
@@ -291,7 +293,7 @@ def _exchanged(frame: pl.DataFrame, spans: list[tuple[int, int]], own: list[pl.D
     done = 0
     # row loop: the notes that are replaced, a few
     for (first, stop), rows in zip(spans, own, strict=True):
-        if stop - first != rows.height or not frame[first:stop].equals(rows):
+        if stop - first != rows.height or (rows.height and not frame[first:stop].equals(rows)):
             parts += [frame[done:first], rows]
             done = stop
     if not parts:
@@ -304,6 +306,8 @@ def concat_records(parts: Sequence[RecordTable]) -> RecordTable:
     """The notes of all ``parts``, which must follow each other in path order and share no path."""
     if not parts:
         return empty_records()
+    if len(parts) == 1:
+        return RecordTable(**{name: frame.rechunk() for name, frame in parts[0].tables().items()})
     shifts = np.cumsum([0, *(part.notes.height for part in parts)])
     return RecordTable(
         **{
