@@ -10,6 +10,7 @@ import stat
 import sys
 import time
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -254,6 +255,15 @@ def _offline(path: str) -> Problem:
     return path, None, "offline", "info", "The content is in the cloud only; it is not downloaded to be read."
 
 
+def _still_there(paths: list[str], entries: list[os.DirEntry[str]]) -> tuple[list[str], list[os.stat_result]]:
+    """Those of the files that can be looked at."""
+    found: dict[str, os.stat_result] = {}
+    for path, entry in zip(paths, entries, strict=True):
+        with suppress(OSError):
+            found[path] = entry.stat(follow_symlinks=False)
+    return list(found), list(found.values())
+
+
 class _Seen:
     """The lists a scan fills."""
 
@@ -277,12 +287,12 @@ class _Seen:
             message = f"The folder cannot be read: {folder.failure}. Nothing below it is in the graph."
             self.problems.append((prefix[:-1], None, "unreadable", "warning", message))
             return
-        for entry in folder.files:
-            try:
-                status = entry.stat(follow_symlinks=False)
-            except OSError:
-                continue  # removed since it was listed
-            self._add_file(prefix + entry.name, status)
+        paths = [f"{prefix}{entry.name}" for entry in folder.files]
+        try:
+            found = [entry.stat(follow_symlinks=False) for entry in folder.files]
+        except OSError:  # one was removed since it was listed
+            paths, found = _still_there(paths, folder.files)
+        self._add_files(paths, found)
         self._add_cloud_files(folder)
         for name in folder.links:
             self._add_link(root, prefix + name)
@@ -290,17 +300,19 @@ class _Seen:
             message = "The name is not UTF-8; the file or folder is left out. Rename it."
             self.problems.append((prefix + name, None, "bad-name", "warning", message))
 
-    def _add_file(self, path: str, status: os.stat_result) -> None:
-        self.paths.append(path)
-        size_bytes = status.st_size
-        self.sizes.append(size_bytes)
-        self.times.append(status.st_mtime_ns)
-        self.changes.append(status.st_ctime_ns)
-        self.inodes.append(status.st_ino & _INODE)
-        if size_bytes and status.st_blocks:
-            self.has_blocks = True
-        elif size_bytes > _SMALL_BYTES:
-            self.without_blocks.append(path)
+    def _add_files(self, paths: list[str], found: list[os.stat_result]) -> None:
+        self.paths += paths
+        self.sizes += [status.st_size for status in found]
+        self.times += [status.st_mtime_ns for status in found]
+        self.changes += [status.st_ctime_ns for status in found]
+        self.inodes += [status.st_ino & _INODE for status in found]
+        blocks = [status.st_blocks for status in found]
+        self.has_blocks = self.has_blocks or any(status.st_size and status.st_blocks for status in found)
+        if not all(blocks):
+            stated = zip(paths, found, strict=True)
+            self.without_blocks += [
+                path for path, status in stated if status.st_size > _SMALL_BYTES and not status.st_blocks
+            ]
 
     def _add_cloud_files(self, folder: Folder) -> None:
         stubs = [name for name in folder.hidden if name.endswith(_ICLOUD) and len(name) > len(_ICLOUD) + 1]

@@ -167,18 +167,20 @@ def _read(handle: int, prefix: str, skip: SkipRule) -> tuple[Folder, list[str]]:
     bad: list[str] = []
     below: list[str] = []
     with os.scandir(handle) as entries:
-        for entry in entries:
-            name = entry.name
-            if name[0] == ".":
-                hidden.append(name)
-            elif not name.isascii() and not _is_text(name):
-                bad.append(printable(name))
-            elif entry.is_file(follow_symlinks=False):
-                files.append(entry)
-            elif entry.is_symlink():
-                links.append(name)
-            elif entry.is_dir(follow_symlinks=False) and not skip.holds(f"{prefix}{name}", name):
-                below.append(name)
+        listed = list(entries)
+    is_all_text = _is_text("".join([entry.name for entry in listed]))
+    for entry in listed:
+        name = entry.name
+        if name[0] == ".":
+            hidden.append(name)
+        elif not is_all_text and not _is_text(name):
+            bad.append(printable(name))
+        elif entry.is_file(follow_symlinks=False):
+            files.append(entry)
+        elif entry.is_symlink():
+            links.append(name)
+        elif entry.is_dir(follow_symlinks=False) and not skip.holds(f"{prefix}{name}", name):
+            below.append(name)
     below.sort(reverse=True)
     return Folder(prefix, handle, files, links, hidden, bad), below
 
