@@ -12,7 +12,7 @@ import polars as pl
 from vaultgraph.files.stamps import Stamps
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import extension, fold
-from vaultgraph.graph.texts import NONE, Texts
+from vaultgraph.graph.texts import NONE, Texts, columns_of, rows_at, rows_where
 from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.settings import Profile
 
@@ -45,23 +45,23 @@ class Catalogue:
 
 def catalogue_of(records: RecordTable, stamps: Stamps, profile: Profile) -> Catalogue:
     """The files of a vault; skipped notes are left out, canvases are ordinary files while the profile has them off."""
-    stated = records.listing.select("path", "size_bytes")
+    stated = columns_of(records.listing, "path", "size_bytes")
     is_canvas, is_skipped = (records.listing[name].to_numpy() for name in ("is_canvas", "is_skipped"))
     kept = np.flatnonzero(~is_canvas & ~is_skipped)
     canvases = np.flatnonzero(is_canvas) if profile.canvas else kept[:0]
-    others, canvas_of = _other_files(stamps, stated[canvases])
+    others, canvas_of = _other_files(stamps, rows_at(stated, canvases))
     row_of_note = np.full(stated.height, NONE, dtype=np.int64)
     row_of_note[kept] = np.arange(len(kept))
     read = np.flatnonzero(canvas_of >= 0)
     row_of_note[canvases[canvas_of[read]]] = read + len(kept)
-    notes = stated if len(kept) == stated.height else stated[kept]
+    notes = stated if len(kept) == stated.height else rows_at(stated, kept)
     files = pl.concat([notes, others], rechunk=True)
     is_canvas = np.zeros(files.height, dtype=np.bool_)
     is_canvas[read + len(kept)] = True
     files = pl.DataFrame([*files.iter_columns(), pl.Series("is_canvas", is_canvas), *_keys(files["path"], len(kept))])
     folders = Texts()
     folder_of = folders.numbers(files["folder"])
-    aliases = stamps.aliases.select("path", "target")
+    aliases = columns_of(stamps.aliases, "path", "target")
     return Catalogue(
         files=files,
         note_count=len(kept),
@@ -74,7 +74,8 @@ def catalogue_of(records: RecordTable, stamps: Stamps, profile: Profile) -> Cata
 
 def _other_files(stamps: Stamps, canvases: pl.DataFrame) -> tuple[pl.DataFrame, Ids]:
     """Every file that is not a note: (path, size_bytes), sorted; and for each its row in ``canvases``, -1 for none."""
-    stamped = stamps.files.select("path", "size_bytes").filter(~stamps.files["path"].str.contains(r"(?i)\.md$"))
+    is_other = ~stamps.files["path"].str.contains(r"(?i)\.md$").to_numpy()
+    stamped = rows_where(columns_of(stamps.files, "path", "size_bytes"), is_other)
     canvas_of = np.full(stamped.height, NONE, dtype=np.int64)
     if not canvases.height:
         return stamped, canvas_of

@@ -12,7 +12,7 @@ import polars as pl
 from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import WIKILINK, first_part, last_part, parent, without_md
-from vaultgraph.graph.texts import NONE, Texts, order_by, taken
+from vaultgraph.graph.texts import NONE, Texts, columns_of, order_by, rows_where, taken
 from vaultgraph.note.records import ValueKind
 from vaultgraph.profile.settings import Profile
 
@@ -43,7 +43,7 @@ def _labels_from_type(properties: pl.DataFrame, note_count: int, names: Texts) -
     """
     label_of = np.full(note_count, NONE, dtype=np.int64)
     is_type = (properties["key"] == TYPE_KEY) & (properties["kind"] == ValueKind.TEXT)
-    rows = properties.select("file", "ordinal", "text").filter(is_type)
+    rows = rows_where(columns_of(properties, "file", "ordinal", "text"), is_type.to_numpy())
     if not rows.height:
         return label_of
     written = Texts()

@@ -9,6 +9,8 @@ from typing import Final
 
 import polars as pl
 
+from vaultgraph.graph.texts import Texts, taken
+
 WIKILINK: Final = r"\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\]"
 """A wikilink inside a property text; the first group is its target."""
 _ODD: Final = (
@@ -35,11 +37,11 @@ def fold(names: pl.Series) -> pl.Series:
     odd = wide.filter(names[wide].str.contains(_ODD))
     if not len(odd):
         return lowered
-    found = names.gather(odd)
-    distinct = found.unique()
+    texts = Texts()
+    at = texts.numbers(names[odd])
     # row loop: full case folding exists in Python's str only; once for each distinct name that needs it
-    keys = pl.Series([fold_text(name) for name in distinct.to_list()], dtype=pl.String)
-    return lowered.scatter(odd, found.replace_strict(distinct, keys))
+    keys = pl.Series([fold_text(name) for name in texts.distinct.to_list()], dtype=pl.String)
+    return lowered.scatter(odd, taken(keys, at))
 
 
 def slug(keys: pl.Series) -> pl.Series:
@@ -47,7 +49,7 @@ def slug(keys: pl.Series) -> pl.Series:
     spaced = keys.str.contains(r"[\s--\x20]|[_-]|\x20\x20|^\x20|\x20$").arg_true()
     if not len(spaced):
         return keys
-    return keys.clone().scatter(spaced, keys.gather(spaced).str.replace_all(r"[\s_-]+", " ").str.strip_chars(" "))
+    return keys.clone().scatter(spaced, keys[spaced].str.replace_all(r"[\s_-]+", " ").str.strip_chars(" "))
 
 
 def relationship_types(keys: pl.Series) -> pl.Series:
@@ -79,7 +81,7 @@ def first_part(paths: pl.Series) -> pl.Series:
 def without_md(paths: pl.Series) -> pl.Series:
     """Paths without a trailing ``.md`` of any case."""
     notes = paths.str.contains(r"\.[mM][dD]\z").arg_true()
-    return paths.clone().scatter(notes, paths.gather(notes).str.head(-3)) if len(notes) else paths
+    return paths.clone().scatter(notes, paths[notes].str.head(-3)) if len(notes) else paths
 
 
 def extension(names: pl.Series) -> pl.Series:

@@ -15,7 +15,7 @@ import polars as pl
 from vaultgraph.graph.coerce import cell_text, cell_texts
 from vaultgraph.graph.columns import VARIANT, Ids, Segment
 from vaultgraph.graph.graph import NodeGroup
-from vaultgraph.graph.texts import NONE, Texts, order_by, taken
+from vaultgraph.graph.texts import NONE, Texts, columns_of, order_by, rows_at, taken
 from vaultgraph.note.records import ValueKind
 
 GAP: Final = 4096  # ids without a cell after which a segment is cut; bounds the memory a rare property takes
@@ -78,8 +78,9 @@ def _cells(rows: pl.DataFrame, key: Ids) -> _Cells:
     node = rows["node"].to_numpy()
     order = order_by(key, node)
     key, node = key[order], node[order]
-    rows = rows.select("ordinal", "kind", "number", "real", "text")[order]
-    ordinal, kind, values = rows["ordinal"].to_numpy(), rows["kind"].to_numpy(), rows.select("number", "real", "text")
+    rows = rows_at(columns_of(rows, "ordinal", "kind", "number", "real", "text"), order)
+    ordinal, kind = rows["ordinal"].to_numpy(), rows["kind"].to_numpy()
+    values = columns_of(rows, "number", "real", "text")
     # The reserved keys are lists of texts: a scalar is a list of one.
     is_reserved = (key < len(TEXT_LISTS)) & (kind != ValueKind.EMPTY_LIST)
     if is_reserved.any():
@@ -180,7 +181,8 @@ def _variants(cells: _Cells, chosen: Ids) -> Source:
         is_asked = np.zeros(len(cells.code), dtype=np.bool_)
         is_asked[chosen[is_listed]] = True
         items = cells.items[is_asked[cells.cell[cells.items]]]
-        inside = cells.values[items].with_columns(kind=pl.Series(cells.kind[items]), cell=pl.Series(cells.cell[items]))
+        inside = rows_at(cells.values, items)
+        inside = inside.with_columns(pl.Series("kind", cells.kind[items]), pl.Series("cell", cells.cell[items]))
         listed = inside.select("cell", json=_json_item()).group_by("cell", maintain_order=True)
         json = listed.agg(pl.col("json").str.join(",")).select(pl.format("[{}]", "json").alias("text"))["text"]
         texts = _with_texts(texts.to_frame(), np.flatnonzero(is_listed), json)["text"]

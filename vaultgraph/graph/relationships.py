@@ -11,7 +11,7 @@ import polars as pl
 from vaultgraph.graph.columns import Column, Ids, Segment
 from vaultgraph.graph.csr import csr_of_sorted
 from vaultgraph.graph.graph import RelationshipTable
-from vaultgraph.graph.texts import Texts, order_by, rows_of
+from vaultgraph.graph.texts import Texts, order_by, rows_at, rows_of
 
 _ENDS: Final = ("source", "target")
 _TYPE: Final = "type"
@@ -48,14 +48,18 @@ def relationship_tables(families: list[pl.DataFrame]) -> dict[str, RelationshipT
 def _table(name: str, first: int, parts: list[_Part]) -> RelationshipTable:
     family, rows = parts[0]
     if len(parts) > 1:
-        family, rows = pl.concat([whole if own is None else whole[own] for whole, own in parts], how="diagonal"), None
+        whole = [every if own is None else rows_at(every, own) for every, own in parts]
+        family, rows = pl.concat(whole, how="diagonal"), None
     sources, targets = (family[end].to_numpy() if rows is None else family[end].to_numpy()[rows] for end in _ENDS)
     order = order_by(sources, targets)
     sources, targets = sources[order].astype(np.uint32), targets[order].astype(np.uint32)
     at = rows_of(order if rows is None else rows[order])
     columns: dict[str, Column] = {}
     for key in sorted({*family.columns} - {*_ENDS, _TYPE}):
-        cells = family[key][at]
+        whole = family[key]
+        if whole.null_count() == len(whole):
+            continue
+        cells = whole[at]
         if cells.null_count() < len(cells):
             columns[key] = Column((Segment(0, cells),))
     by_target = order_by(targets)

@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.graph.columns import Ids
-from vaultgraph.graph.names import WIKILINK, fold, parent
-from vaultgraph.graph.texts import NONE, Texts, order_by, taken
+from vaultgraph.graph.names import WIKILINK, fold
+from vaultgraph.graph.texts import NONE, Texts, columns_of, order_by, rows_at, rows_where, taken
 from vaultgraph.note.records import ValueKind
 from vaultgraph.profile.settings import Profile
 
@@ -86,8 +86,8 @@ class _Written:
 
 
 def _of_rows(written: pl.DataFrame) -> _Written:
-    names = written.select("label", "key", "spelling", "type")
-    return _Written(written.select("file", "line", "property"), np.arange(written.height), names)
+    names = columns_of(written, "label", "key", "spelling", "type")
+    return _Written(columns_of(written, "file", "line", "property"), np.arange(written.height), names)
 
 
 def _written(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile) -> _Written:
@@ -109,7 +109,7 @@ def _uses(written: _Written) -> pl.DataFrame:
     order, starts = _groups(*(Texts().numbers(names[name]) for name in ("label", "key", "spelling")))
     uses = np.bincount(written.name, minlength=names.height)[order]
     uses = np.add.reduceat(uses, starts) if len(starts) else uses
-    used = names.select("label", "key", "spelling")[order[starts]]
+    used = rows_at(columns_of(names, "label", "key", "spelling"), order[starts])
     return used.with_columns(pl.Series("uses", uses.astype(np.uint32)))
 
 
@@ -122,10 +122,10 @@ def _distinct(written: _Written) -> pl.DataFrame:
     name = first[written.name]
     order, starts = _groups(written.rows["file"].to_numpy(), name)
     is_repeated = np.repeat(counts := np.diff(starts, append=len(order)), counts) > 1
-    rows = pl.DataFrame([written.rows["file"], pl.Series("name", name), *written.rows.select("line", "property")])
-    mentions = rows[order[~is_repeated]]
+    rows = pl.DataFrame([written.rows["file"], pl.Series("name", name), *columns_of(written.rows, "line", "property")])
+    mentions = rows_at(rows, order[~is_repeated])
     if is_repeated.any():
-        often = rows[order[is_repeated]].group_by("file", "name")
+        often = rows_at(rows, order[is_repeated]).group_by("file", "name")
         often = often.agg(pl.col("line").min(), pl.col("property").first(ignore_nulls=True))
         mentions = pl.concat([mentions, often], rechunk=True)
     called = (taken(names[column], mentions["name"].to_numpy()) for column in ("label", "key", "type"))
@@ -145,13 +145,12 @@ def shared_of(used: pl.DataFrame, mentions: pl.DataFrame, profile: Profile) -> S
     """The nodes of the spellings ``used``, with ``mentions``, which may be those of some notes only."""
     spelled = used.with_columns(is_parent=pl.lit(False))
     is_nested = used["key"].str.contains("/", literal=True) & used["label"].is_in(tag_like_labels(profile))
-    nested, parents = _nesting(used.filter(is_nested))
-    every = pl.concat([spelled, parents.select(spelled.columns)]) if parents.height else spelled
-    nodes = (
-        every.sort("label", "key", "is_parent", "uses", "spelling", descending=[False, False, False, True, False])
-        .unique(["label", "key"], keep="first", maintain_order=True)
-        .select("label", "key", title="spelling")
-    )
+    nested, parents = _nesting(columns_of(rows_where(used, is_nested.to_numpy()), "label", "key", "spelling", "uses"))
+    every = pl.concat([spelled, columns_of(parents, *spelled.columns)]) if parents.height else spelled
+    every = every.sort("label", "key", "is_parent", "uses", "spelling", descending=[False, False, False, True, False])
+    label, key = (Texts().numbers(every[name]) for name in ("label", "key"))
+    is_first = (np.diff(label, prepend=NONE) != 0) | (np.diff(key, prepend=NONE) != 0)
+    nodes = rows_where(pl.DataFrame([every["label"], every["key"], every["spelling"].alias("title")]), is_first)
     return Shared(nodes=nodes, mentions=mentions, nested=nested, used=used)
 
 
@@ -177,7 +176,7 @@ def _tag_mentions(tags: pl.DataFrame, profile: Profile) -> _Written:
     tags, at = (tags, at) if table.height == len(texts) else (tags.filter(pl.Series(at >= 0)), at[at >= 0])
     nothing = pl.Series("property", [None], dtype=pl.String).new_from_index(0, tags.height)
     rows = pl.DataFrame([tags["file"], tags["line"], nothing])
-    return _Written(rows, at, table.select("label", "key", "spelling", "type"))
+    return _Written(rows, at, columns_of(table, "label", "key", "spelling", "type"))
 
 
 def _below_prefixes(table: pl.DataFrame, profile: Profile) -> pl.DataFrame:
@@ -234,21 +233,17 @@ def _nesting(tags: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """
     if not tags.height:
         return _NESTED.to_frame(), _PARENTS.to_frame()
-    level = tags.select("label", "key", "spelling", "uses")
-    pairs = [level.select("label", "key", parent="key").clear()]
-    parents = [level.clear()]
-    # row loop: one step for each level of nesting
-    while (level := level.filter(pl.col("key").str.contains("/", literal=True))).height:
-        above = pl.DataFrame(
-            {
-                "label": level["label"],
-                "child": level["key"],
-                "key": parent(level["key"]),
-                "spelling": parent(level["spelling"]),
-            }
-        )
-        pairs.append(above.select("label", key="child", parent="key"))
-        level = above.with_columns(level["uses"]).group_by("label", "key", "spelling").agg(pl.col("uses").sum())
-        parents.append(level)
-    counted = pl.concat(parents).group_by("label", "key", "spelling").agg(pl.col("uses").sum())
-    return pl.concat(pairs).unique(), counted.with_columns(is_parent=pl.lit(True))
+    pairs: dict[tuple[str, str, str], None] = {}
+    uses: dict[tuple[str, str, str], int] = {}
+    # row loop: once for each distinct spelling of a nested tag and each level above it
+    for label, key, spelling, count in tags.iter_rows():
+        while "/" in key:
+            above, spelling = key.rpartition("/")[0], spelling.rpartition("/")[0]
+            pairs[label, key, above] = None
+            uses[label, above, spelling] = uses.get((label, above, spelling), 0) + count
+            key = above
+    parents = [(*name, count, True) for name, count in uses.items()]
+    return (
+        pl.DataFrame(list(pairs), schema=_NESTED, orient="row"),
+        pl.DataFrame(parents, schema=_PARENTS, orient="row"),
+    )
