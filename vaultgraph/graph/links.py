@@ -18,7 +18,18 @@ from vaultgraph.graph.known import Names
 from vaultgraph.graph.media import has_known_extension, media_of
 from vaultgraph.graph.names import extension, fold, relationship_types, without_md
 from vaultgraph.graph.resolve import Mode, resolve
-from vaultgraph.graph.texts import NONE, Texts, numbers_of, or_null, order_by, taken, true_or_null
+from vaultgraph.graph.texts import (
+    NONE,
+    Texts,
+    columns_of,
+    numbers_of,
+    or_null,
+    order_by,
+    rows_at,
+    rows_where,
+    taken,
+    true_or_null,
+)
 from vaultgraph.note.records import LinkSyntax
 from vaultgraph.profile.settings import Profile
 
@@ -70,9 +81,7 @@ class LinkRows:
         """The rows that lead to one of ``destinations``."""
         rows = self.rows if Destination.NOTE in destinations else self.elsewhere
         is_chosen = _is_any(rows["destination"].to_numpy(), *destinations)
-        if is_chosen.all():
-            return rows
-        return rows.filter(pl.Series(is_chosen)) if is_chosen.any() else rows[:0]
+        return rows_where(rows, is_chosen) if is_chosen.any() else rows[:0]
 
     def anchored(self) -> pl.DataFrame:
         """The rows that lead to a note and have an anchor."""
@@ -83,7 +92,7 @@ class LinkRows:
 def found_by_name(links: LinkRows) -> pl.DataFrame:
     """(file, key) of the links that found a note by an alias, its title or a slug."""
     rows = np.flatnonzero(links.rows["via"].to_numpy())
-    return pl.DataFrame([taken(links.rows[name], rows) for name in ("file", "key")])
+    return rows_at(columns_of(links.rows, "file", "key"), rows)
 
 
 def link_rows(links: pl.DataFrame, catalogue: Catalogue, vault: Names, profile: Profile) -> LinkRows:
@@ -92,11 +101,11 @@ def link_rows(links: pl.DataFrame, catalogue: Catalogue, vault: Names, profile: 
     at = np.flatnonzero(is_folder)
     if len(at):
         is_folder[at] = links["target"][at].str.ends_with("/").to_numpy()
-        links = links.filter(pl.Series(~is_folder)) if is_folder.any() else links
+        links = rows_where(links, ~is_folder)
     syntax, targets = links["syntax"].to_numpy(), links["target"]
     is_self, is_web = (targets == "").to_numpy(), syntax == LinkSyntax.URL
     asked = np.flatnonzero(~is_self & ~is_web)
-    found = _resolved(links.select("target", "syntax", "is_embed", "file")[asked], catalogue, vault)
+    found = _resolved(rows_at(columns_of(links, "target", "syntax", "is_embed", "file"), asked), catalogue, vault)
     to = np.where(is_self, links["file"].to_numpy(), NONE)
     to[asked] = found.file
     place = np.full(links.height, NONE, dtype=np.int64)
@@ -131,8 +140,8 @@ def link_rows(links: pl.DataFrame, catalogue: Catalogue, vault: Names, profile: 
     lost = np.flatnonzero(to < 0)
     is_nothing = (names[lost] == "").to_numpy()
     if is_nothing.any():
-        rows = rows.filter(pl.Series(~_spread(is_nothing, lost, rows.height)))
-    return LinkRows(rows, rows.filter(rows["destination"] != Destination.NOTE.value))
+        rows = rows_where(rows, ~_spread(is_nothing, lost, rows.height))
+    return LinkRows(rows, rows_where(rows, (rows["destination"] != Destination.NOTE.value).to_numpy()))
 
 
 def _is_any(destinations: npt.NDArray[np.uint8], *wanted: Destination) -> Flags:
@@ -285,8 +294,10 @@ def link_relationships(
         rows = rows.with_columns(
             source=pl.Series(np.where(swap, target, source)), target=pl.Series(np.where(swap, source, target))
         )
-    is_attached = rows["type"].is_in(["HAS_IMAGE", "HAS_ATTACHMENT"]) & (rows["syntax"] < LinkSyntax.FRONTMATTER)
-    return [_linked(rows.filter(~is_attached)), _attached(rows.filter(is_attached))]
+    is_attached = (rows["type"] == "HAS_IMAGE") | (rows["type"] == "HAS_ATTACHMENT")
+    is_attached = (is_attached & (rows["syntax"] < LinkSyntax.FRONTMATTER)).to_numpy()
+    attached = rows_where(rows, is_attached) if is_attached.any() else rows[:0]
+    return [_linked(rows_where(rows, ~is_attached)), _attached(attached)]
 
 
 def numbered_links(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) -> pl.DataFrame:
@@ -296,7 +307,7 @@ def numbered_links(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) ->
     destination = rows["destination"].to_numpy()
     is_inside = destination != Destination.OUTSIDE
     if not is_inside.all():
-        rows, destination = rows.filter(pl.Series(is_inside)), destination[is_inside]
+        rows, destination = rows_where(rows, is_inside), destination[is_inside]
     node_of_file = np.append(numbers_of(of_file), NONE)
     target = node_of_file[numbers_of(rows["target"])]
     others = np.flatnonzero(target < 0)
@@ -321,7 +332,9 @@ def _ids_of_keys(keys: pl.Series, destination: npt.NDArray[np.uint8], of_key: pl
         (Destination.CONCEPT, "Concept"),
         (Destination.SOURCE, "Source"),
     ):
-        own = of_key.filter(of_key["space"] == of)
+        if not (destination == space).any():
+            continue
+        own = rows_where(columns_of(of_key, "key", "id"), (of_key["space"] == of).to_numpy())
         at = texts.numbers(own["key"])
         is_asked = at < count
         ids[space, at[is_asked]] = own["id"].to_numpy()[is_asked]
@@ -337,21 +350,18 @@ def _linked(rows: pl.DataFrame) -> pl.DataFrame:
     is_repeated = np.zeros(rows.height, dtype=np.bool_)
     is_repeated[order[1:][is_same]] = True
     is_repeated[order[:-1][is_same]] = True
-    lines = pl.col("line").cast(pl.Int64)
-    single = rows.filter(pl.Series(~is_repeated)) if is_repeated.any() else rows
+    single = rows_where(rows, ~is_repeated)
     counted = pl.Series("count", np.ones(single.height, dtype=np.int64))
-    parts = [single.select(*key, lines, counted, "via", "is_ambiguous")]
+    once = [*columns_of(single, *key), single["line"].cast(pl.Int64), counted, single["via"], single["is_ambiguous"]]
+    grouped = pl.DataFrame(once)
     if is_repeated.any():
-        repeated = rows.filter(pl.Series(is_repeated)).group_by(key, maintain_order=True)
-        parts.append(
-            repeated.agg(
-                lines.min(), pl.len().cast(pl.Int64).alias("count"), pl.col("via").min(), pl.col("is_ambiguous").all()
-            )
-        )
-    grouped = pl.concat(parts)
-    via = taken(pl.Series(_VIA), grouped["via"].to_numpy().astype(np.int64) - 1)
+        repeated = rows_where(rows, is_repeated).group_by(key, maintain_order=True)
+        lines, count = pl.col("line").cast(pl.Int64).min(), pl.len().cast(pl.Int64).alias("count")
+        often = repeated.agg(lines, count, pl.col("via").min(), pl.col("is_ambiguous").all())
+        grouped = pl.concat([grouped, often])
+    via = taken(pl.Series("via", _VIA), grouped["via"].to_numpy().astype(np.int64) - 1)
     ambiguous = true_or_null(grouped["is_ambiguous"].to_numpy())
-    return grouped.drop("is_ambiguous").with_columns(via.alias("via"), ambiguous.alias("ambiguous"))
+    return pl.DataFrame([*columns_of(grouped, *key, "line", "count"), via, ambiguous.alias("ambiguous")])
 
 
 def _attached(rows: pl.DataFrame) -> pl.DataFrame:

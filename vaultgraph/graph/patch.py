@@ -36,6 +36,7 @@ from vaultgraph.graph.patch_tables import NOTHING, Exchange, exchanged
 from vaultgraph.graph.patch_titles import Titles, retitled
 from vaultgraph.graph.problems import PROBLEMS, collected
 from vaultgraph.graph.shared import CHILD_OF, Shared, distinct_mentions, shared_of, uses_of
+from vaultgraph.graph.texts import columns_of, rows_at, rows_where, taken
 from vaultgraph.graph.unmet import unmet
 from vaultgraph.note.records import LinkSyntax, RecordTable, rows_of_notes
 from vaultgraph.profile.settings import Profile
@@ -57,11 +58,11 @@ def patched(old: Built, before: RecordTable, after: RecordTable, notes: Ids, pro
         return None
     files = ground.catalogue.row_of_note[notes]
     rows = notes.tolist()
-    was, now = before.listing[notes], after.listing[notes]
-    is_named_as_before = was.select(_SAME).equals(now.select(_SAME)) and not now["is_canvas"].any()
+    was, now = (rows_at(records.listing, notes) for records in (before, after))
+    is_named_as_before = columns_of(was, *_SAME).equals(columns_of(now, *_SAME)) and not now["is_canvas"].any()
     if not is_named_as_before or (files < 0).any() or not (before.has_bodies(rows) and after.has_bodies(rows)):
         return None
-    nodes = ground.numbering.of_file.gather(files).to_numpy()
+    nodes = taken(ground.numbering.of_file, files).to_numpy()
     columns = with_texts(old.graph, ground, after, (nodes, rows))
     texted = replace(old, graph=replace(old.graph, node_columns=columns), ground=_with_sizes(ground, files, now))
     stated = stated_by(before, after, notes)
@@ -135,7 +136,7 @@ def _bears_same(was: pl.DataFrame, now: pl.DataFrame) -> bool:
     """Whether no property differs on which links or labels of other notes depend."""
     if was.equals(now):
         return True
-    before, after = (rows.filter(rows["key"].is_in(list(_BEARING))) for rows in (was, now))
+    before, after = (rows_where(rows, rows["key"].is_in(list(_BEARING)).to_numpy()) for rows in (was, now))
     return without(before, "line").equals(without(after, "line"))
 
 
@@ -189,7 +190,7 @@ def _ground(
     shared = known.shared if used is known.shared.used else shared_of(used, known.shared.mentions, profile)
     numbering = known.numbering
     if not is_elsewhere_same or shared is not known.shared:
-        few = elsewhere.select("destination", "target", "key", "name")  # what numbering asks of them
+        few = columns_of(elsewhere, "destination", "target", "key", "name")  # what numbering asks of them
         numbering = renumbered(
             numbering,
             known.catalogue,
@@ -202,7 +203,7 @@ def _ground(
         known, elsewhere=elsewhere, by_name=_by_name(known, gave, gives, files), shared=shared, numbering=numbering
     )
     has_new_files = Destination.FILE in changed or Destination.MISSING in changed
-    pictures = (rows.filter("is_image") for rows in (lost, found))
+    pictures = (rows_where(rows, rows["is_image"].to_numpy()) for rows in (lost, found))
     return ground, has_new_files and not next(pictures).equals(next(pictures))
 
 
@@ -238,12 +239,12 @@ def _spliced(known: Ground, fresh: pl.DataFrame, files: Ids) -> pl.DataFrame:
     """The link rows that do not lead to a note, those of ``files`` as they are now, in the order of the records."""
     every, note_of_file = known.elsewhere, notes_of_files(known)
     notes = note_of_file[every["file"].to_numpy()]
-    fresh = fresh.select(every.columns)
+    fresh = columns_of(fresh, *every.columns)
     parts: list[pl.DataFrame] = []
     done = 0
     for file in files.tolist():  # row loop: the changed notes
         first, stop = (int(np.searchsorted(notes, note_of_file[file], side=side)) for side in ("left", "right"))
-        parts += [every[done:first], fresh.filter(fresh["file"] == file) if len(files) > 1 else fresh]
+        parts += [every[done:first], rows_where(fresh, (fresh["file"] == file).to_numpy())]
         done = stop
     return pl.concat([*parts, every[done:]], rechunk=True)
 
@@ -283,7 +284,7 @@ def _exchanges(
         families.append(mentioned)
         mentioning = set[str]()
     fresh = _by_type(families)
-    nodes = np.sort(known.numbering.of_file.gather(files).to_numpy())
+    nodes = np.sort(taken(known.numbering.of_file, files).to_numpy())
     exchanges: dict[str, Exchange] = {}
     for name in {*tables, *fresh} - mentioning:  # row loop: one step a relationship type
         rows = _rows_from(tables[name], nodes) if name in tables else NOTHING.gone
@@ -313,7 +314,7 @@ def _by_type(families: list[pl.DataFrame]) -> dict[str, pl.DataFrame]:
     for family in families:
         names = dict.fromkeys(family["type"].to_list())
         for name in names:  # row loop: one step a relationship type
-            parts.setdefault(name, []).append(family if len(names) == 1 else family.filter(family["type"] == name))
+            parts.setdefault(name, []).append(rows_where(family, (family["type"] == name).to_numpy()))
     return {name: pl.concat(found, how="diagonal") if len(found) > 1 else found[0] for name, found in parts.items()}
 
 
