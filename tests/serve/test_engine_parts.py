@@ -9,17 +9,23 @@ def _run(code: str) -> str:
     return done.stdout
 
 
-def test_a_server_imports_no_readers_of_other_programs_files_no_masked_arrays_and_no_documentation_of_arrays():
+def test_a_server_imports_no_readers_of_other_programs_files_and_of_arrays_no_documentation_types_or_algebra():
     found = _run("""
         import sys
         from vaultgraph.serve.engine_parts import import_engine
 
         import_engine()
         import numpy as np
+        import numpy.typing as npt
         import polars as pl
+
+        def first(numbers: npt.NDArray[np.int64], flags: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int64]:
+            return numbers
+
         print(pl.Series(np.arange(3)).to_list(), pl.DataFrame({"a": np.array([True])}).rows(), np.ndarray.sort.__doc__)
         left_out = ("polars.io.csv", "polars.io.iceberg", "polars.catalog.unity.client", "polars.sql.context")
-        print([name for name in (*left_out, "numpy.ma.core") if name in sys.modules])
+        left_out = (*left_out, "numpy.ma.core", "numpy._typing", "numpy.linalg._linalg")
+        print([name for name in left_out if name in sys.modules])
     """)
     assert found == "[0, 1, 2] [(True,)] None\n[]\n"
 
@@ -55,6 +61,21 @@ def test_masked_arrays_are_there_for_who_makes_one():
         print(masked_array is np.ma.MaskedArray)
     """)
     assert found == "[None, 2] [1, 2] True\nTrue\n"
+
+
+def test_linear_algebra_and_types_of_arrays_are_there_for_who_uses_them():
+    found = _run("""
+        from vaultgraph.serve.engine_parts import import_engine
+
+        import_engine()
+        import numpy as np
+        import numpy.typing as npt
+
+        print(np.linalg.inv(np.eye(2)).tolist(), (np.matrix([[1, 2], [3, 4]]) ** 2).tolist())
+        print(np.polyfit([1, 2], [1, 2], 1).round().tolist(), npt.DTypeLike is not None, npt.NDArray[np.int64] | None)
+    """)
+    assert found.splitlines()[0] == "[[1.0, 0.0], [0.0, 1.0]] [[7, 10], [15, 22]]"
+    assert found.splitlines()[1].startswith("[1.0, 0.0] True numpy.ndarray")
 
 
 def test_where_the_engine_was_imported_it_stays_as_it_is():
