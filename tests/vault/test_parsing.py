@@ -7,7 +7,7 @@ import pytest
 from vaultgraph.note.read import read_notes
 from vaultgraph.note.records import concat_records, content_hash
 from vaultgraph.profile.settings import Reading
-from vaultgraph.vault.parsing import BATCH_BYTES, Batch, Parser, batches_of, changed_of
+from vaultgraph.vault.parsing import BATCH_BYTES, Batch, batches_of, changed_of, parse_batches
 
 
 def notes(count: int) -> list[tuple[str, bytes]]:
@@ -29,19 +29,27 @@ def test_batches_state_what_all_files_at_once_state(parts: int) -> None:
     files = notes(140)
     step = len(files) // parts
     interval_s = sys.getswitchinterval()
-    with Parser(Reading()) as parser:
-        for first in range(0, len(files), step):
-            parser.add(batch_of([*files[first : first + step]]), is_only=parts == 1)
-        found = concat_records(parser.parts())
+    cuts = [(first, first + step) for first in range(0, len(files), step)]
+    found = concat_records(parse_batches(Reading(), cuts, lambda first, stop: batch_of([*files[first:stop]])))
     expected = read_notes([path for path, _ in files], [data for _, data in files])
     assert [frame.rows() for frame in found.tables().values()] == [frame.rows() for frame in expected.tables().values()]
     assert sys.getswitchinterval() == interval_s
 
 
+def test_what_cannot_be_read_in_one_batch_is_told_and_no_further_batch_is_begun() -> None:
+    begun: list[int] = []
+
+    def read(first: int, stop: int) -> Batch:
+        begun.append(first)
+        raise OSError(f"{first} to {stop}")
+
+    with pytest.raises(OSError, match="to"):
+        parse_batches(Reading(), [(number, number + 1) for number in range(9)], read)
+    assert len(begun) <= 2
+
+
 def test_a_file_without_content_has_no_hash_and_no_body() -> None:
-    with Parser(Reading()) as parser:
-        parser.add(batch_of([("a.md", None), ("b.md", b"x")]), is_only=True)
-        [part] = parser.parts()
+    [part] = parse_batches(Reading(), [(0, 2)], lambda _first, _stop: batch_of([("a.md", None), ("b.md", b"x")]))
     assert part.notes["body"].to_list() == [None, "x"]
     assert part.notes["hash"][0] == b""
 

@@ -54,18 +54,19 @@ def read_notes(
     names = pl.Series("path", paths, dtype=pl.String)
     is_canvas = np.array([path[-len(_CANVAS) :].lower() == _CANVAS for path in paths], dtype=np.bool_)
     sizes = pl.Series([len(content) for content in data.to_list()]) if len(data) < _FEW else data.bin.size()
-    batch = _Batch(names, is_canvas, hashes, data.alias("data"), sizes)
+    batch = _Batch(names, is_canvas, hashes, sizes, _has_returns(data))
     is_body = np.ones(len(data), dtype=np.bool_)
-    for note in _not_text(batch.data):
+    for note in _not_text(data):
         is_body[note] = False
         batch.add_problem(note, None, "not-utf8", "the file is not UTF-8; its content is not read")
     # row loop: canvases
     for note in np.flatnonzero(batch.is_canvas & is_body).tolist():
         _add_canvas(batch, note, data[note])
     owners = np.flatnonzero(is_body & ~batch.is_canvas)
-    texts = batch.data if len(owners) == len(data) else at_rows(batch.data, owners)
+    texts = (data if len(owners) == len(data) else at_rows(data, owners)).alias("data")
     fronts = fronts_of(texts)
     bodies = pl.DataFrame([texts, pl.Series("start", fronts.starts)]).select_seq(_BODY)["body"]
+    del contents, data, texts  # the bodies are a copy
     return _assembled(batch, owners, fronts, bodies, reading if reading is not None and reads_parts(reading) else None)
 
 
@@ -76,8 +77,8 @@ class _Batch:
     paths: pl.Series
     is_canvas: BoolArray
     hashes: Sequence[bytes]
-    data: pl.Series  # Binary
     sizes: pl.Series
+    has_returns: bool  # CR, in any of them
     cards: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])  # note, line, text
     card_links: list[tuple[int, int, int, str, str | None]] = field(
         default_factory=list[tuple[int, int, int, str, str | None]]
@@ -118,10 +119,15 @@ def _add_canvas(batch: _Batch, note: int, data: bytes) -> None:
     batch.cards += [(note, line, card) for card, line in canvas.texts]
 
 
+def _has_returns(contents: pl.Series) -> bool:
+    if len(contents) < _FEW:
+        return any(b"\r" in content for content in contents.to_list())
+    return contents.bin.contains(b"\r").any()
+
+
 def _scanned(batch: _Batch, bodies: pl.Series) -> pl.Series:
     """What is scanned for links: bodies with LF as line ends, then the cards of canvases."""
-    data = batch.data
-    if any(b"\r" in content for content in data.to_list()) if len(data) < _FEW else data.bin.contains(b"\r").any():
+    if batch.has_returns:
         bodies = bodies.str.replace_all("\r\n", "\n", literal=True).str.replace_all("\r", "\n", literal=True)
     if not batch.cards:
         return bodies

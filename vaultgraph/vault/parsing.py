@@ -6,10 +6,13 @@ own and the caller's. No file is opened here.
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Final, Self
+from threading import Lock
+from typing import Final
 
 import polars as pl
 
@@ -19,7 +22,6 @@ from vaultgraph.profile.settings import Reading
 BATCH_BYTES: Final = 8_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
 _FEW_BYTES: Final = 2_000_000  # one batch for less than two of these
 _BATCHES: Final = 2  # at least, of a vault of some size: a further one costs more than it shares out
-_MOST_OPEN: Final = 3  # batches that are held in memory at the same time
 _SWITCH_S: Final = 0.0002
 
 
@@ -38,7 +40,7 @@ def batches_of(sizes: list[int]) -> list[tuple[int, int]]:
     return [*cuts, (first, len(sizes))] if sizes else []
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Batch:
     """Files to parse: their paths, Binary contents and content hashes; ``unread``, the paths of those without one."""
 
@@ -46,6 +48,11 @@ class Batch:
     contents: pl.Series
     hashes: list[bytes]
     unread: list[str]
+
+    def taken(self) -> pl.Series:
+        """The contents, which are held here no longer."""
+        contents, self.contents = self.contents, self.contents.clear()
+        return contents
 
 
 def changed_of(paths: Sequence[str], contents: Sequence[bytes | None], hashes: Mapping[str, bytes]) -> Batch:
@@ -65,68 +72,59 @@ def changed_of(paths: Sequence[str], contents: Sequence[bytes | None], hashes: M
     return Batch([path for path, *_ in changed], column, [own_hash for *_, own_hash in changed], unread)
 
 
-class Parser:
-    """Parses batches in a thread of its own while the next ones are read from disk, and in the caller's where they come
-    faster than that thread gets them done; a lone batch only there.
+def parse_batches(
+    reading: Reading, cuts: Sequence[tuple[int, int]], read: Callable[[int, int], Batch]
+) -> list[RecordTable]:
+    """What the files of all ``cuts`` state, in this order, but those of which ``read`` gives none.
 
-    Much of parsing is column work, in which threads do not wait for each other. The interpreter changes threads more
-    often meanwhile: at its usual pace, one thread's column work would wait for long stretches of the other's.
+    Several are parsed in a thread of its own and in the caller's. One of them reads files while the other parses:
+    each question to the system lets the other thread on, so that two that ask hinder each other. Much of parsing is
+    column work, in which threads do not wait for each other. The interpreter changes threads more often meanwhile: at
+    its usual pace, one thread's column work would wait for long stretches of the other's.
     """
+    parts: dict[int, RecordTable] = {}
+    left, turn = deque(cuts), Lock()
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-        self._results: list[Future[RecordTable]] = []
-        self._open: list[tuple[int, Batch]] = []  # batches that are not done, by their place
-        self._pool: ThreadPoolExecutor | None = None
-        self._interval_s = sys.getswitchinterval()
+    def work() -> None:
+        try:
+            while True:
+                with turn:
+                    if not left:
+                        return
+                    cut = left.popleft()
+                    batch = read(*cut)
+                if batch.paths:
+                    parts[cut[0]] = _parse(reading, batch)
+                del batch  # else it would be held while the next one is read
+        except BaseException:
+            left.clear()
+            raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            if self._interval_s > _SWITCH_S:
-                sys.setswitchinterval(self._interval_s)
-
-    def add(self, batch: Batch, *, is_only: bool) -> None:
-        """Take one batch."""
-        if is_only:
-            self._results.append(_finished(_parse(self._reading, batch)))
-            return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(1, "parse")
-            if self._interval_s > _SWITCH_S:
-                sys.setswitchinterval(_SWITCH_S)
-        self._open = [(place, other) for place, other in self._open if not self._results[place].done()]
-        self._open.append((len(self._results), batch))
-        self._results.append(self._pool.submit(_parse, self._reading, batch))
-        if len(self._open) == _MOST_OPEN:
-            self._parse_last()
-
-    def parts(self) -> list[RecordTable]:
-        """What the batches state, in the order they were taken."""
-        while self._open:
-            self._parse_last()
-        return [result.result() for result in self._results]
-
-    def _parse_last(self) -> None:
-        """Parse the last open batch here, unless the other thread has begun it."""
-        place, batch = self._open.pop()
-        if self._results[place].cancel():
-            self._results[place] = _finished(_parse(self._reading, batch))
+    if len(cuts) > 1:
+        with _second_thread() as pool:
+            beside = pool.submit(work)
+            work()
+            beside.result()
+    else:
+        work()
+    return [parts[first] for first in sorted(parts)]
 
 
-def _finished(part: RecordTable) -> Future[RecordTable]:
-    future: Future[RecordTable] = Future()
-    future.set_result(part)
-    return future
+@contextmanager
+def _second_thread() -> Generator[ThreadPoolExecutor]:
+    interval_s = sys.getswitchinterval()
+    with ThreadPoolExecutor(1, "parse") as pool:
+        sys.setswitchinterval(min(interval_s, _SWITCH_S))
+        try:
+            yield pool
+        finally:
+            sys.setswitchinterval(interval_s)
 
 
 def _parse(reading: Reading, batch: Batch) -> RecordTable:
     from vaultgraph.note.read import read_notes  # noqa: PLC0415 -- a start from an unchanged cache reads no note
 
-    part = read_notes(batch.paths, batch.contents, reading, batch.hashes)
+    part = read_notes(batch.paths, batch.taken(), reading, batch.hashes)
     return _without_content(part, batch.unread) if batch.unread else part
 
 

@@ -335,20 +335,16 @@ def _read(
     hashes = dict(zip(listing["path"].to_list(), listing["hash"].to_list(), strict=True))
     paths, sizes = suspects["path"].to_list(), suspects["size_bytes"].to_list()
     problems: list[Problem] = []
-    from vaultgraph.vault.parsing import Parser, batches_of, changed_of  # noqa: PLC0415 -- as the builder
+    from vaultgraph.vault.parsing import Batch, batches_of, changed_of, parse_batches  # noqa: PLC0415 -- as the builder
 
-    with Parser(source.profile.reading) as parser:
-        cuts = batches_of(sizes)
-        for first, stop in cuts:
-            if source.progress:
-                source.progress("read", first, len(paths))
-            contents, faults = read_files(source.root, paths[first:stop], sizes[first:stop])
-            problems.extend(faults)
-            changed = changed_of(paths[first:stop], contents, hashes)
-            del contents  # a copy of what is in the batch
-            if changed.paths:
-                parser.add(changed, is_only=len(cuts) == 1)
-        parts = parser.parts()
+    def read(first: int, stop: int) -> Batch:
+        contents, faults = read_files(source.root, paths[first:stop], sizes[first:stop])
+        problems.extend(faults)
+        if source.progress:
+            source.progress("read", stop, len(paths))
+        return changed_of(paths[first:stop], contents, hashes)
+
+    parts = parse_batches(source.profile.reading, batches_of(sizes), read)
     return (concat_records(parts) if parts else None), sum(part.notes.height for part in parts), problems
 
 
