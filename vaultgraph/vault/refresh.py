@@ -338,10 +338,10 @@ def _read(
     from vaultgraph.vault.parsing import Batch, batches_of, changed_of, parse_batches  # noqa: PLC0415 -- as the builder
 
     def read(first: int, stop: int) -> Batch:
+        if source.progress:
+            source.progress("read", first, len(paths))
         contents, faults = read_files(source.root, paths[first:stop], sizes[first:stop])
         problems.extend(faults)
-        if source.progress:
-            source.progress("read", stop, len(paths))
         return changed_of(paths[first:stop], contents, hashes)
 
     parts = parse_batches(source.profile.reading, batches_of(sizes), read)
