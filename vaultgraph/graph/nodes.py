@@ -4,7 +4,7 @@ Notes come first, by label and path, then files, folders, and what exists only b
 that order. Frontmatter is properties.py's; relationships only see the numbering.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -20,7 +20,18 @@ from vaultgraph.graph.links import Destination, LinkRows
 from vaultgraph.graph.media import labels_of_kind, media_of
 from vaultgraph.graph.names import last_part, without_md
 from vaultgraph.graph.shared import Shared
-from vaultgraph.graph.texts import NONE, Texts, first_of, numbers_of, or_null, order_by, taken, true_or_null
+from vaultgraph.graph.texts import (
+    NONE,
+    Texts,
+    columns_of,
+    first_of,
+    numbers_of,
+    or_null,
+    order_by,
+    rows_at,
+    taken,
+    true_or_null,
+)
 from vaultgraph.profile.settings import Profile
 
 _SPACES: Final = ("Folder", "Concept", "Source")  # of nodes that exist by being named, before shared ones, in order
@@ -94,7 +105,7 @@ def _renamed(
     """`_named` of after an edit, from ``known``, which was it before."""
     space = known["space"]
     stops = np.cumsum([0, *(int((space == name).sum()) for name in _SPACES)]).tolist()
-    known = known.drop("id")
+    known = columns_of(known, "space", "key", "node_id", "title")
     folders, concepts, sources, rest = (
         known[first:stop] for first, stop in zip(stops, [*stops[1:], known.height], strict=True)
     )
@@ -136,7 +147,7 @@ def _numbered(files: Numbering, named: pl.DataFrame) -> Numbering:
         files,
         groups=(*files.groups, *_runs(named["space"].str.strip_prefix("shared/"), first, _only_label)),
         node_count=count,
-        of_key=pl.concat([files.of_key, named.select("space", "key", "id")]),
+        of_key=pl.concat([files.of_key, columns_of(named, "space", "key", "id")]),
         named=named,
     )
 
@@ -189,7 +200,7 @@ def _first_by_key(rows: pl.DataFrame) -> pl.DataFrame:
     keys = Texts()
     number = keys.numbers(rows["key"])
     first = first_of(number, np.arange(rows.height), len(keys))
-    return rows.select("key", "name")[first]
+    return rows_at(columns_of(rows, "key", "name"), first)
 
 
 def _named(links: LinkRows, shared: Shared, folders: Folders) -> pl.DataFrame:
@@ -254,19 +265,24 @@ def built_in_segments(
     numbering: Numbering, catalogue: Catalogue, ids: pl.Series, titles: pl.Series
 ) -> dict[str, list[Segment]]:
     """Segments of the properties every node, note or file has, but bodies; ``ids``, ``titles`` by file row of notes."""
-    notes, media, named = numbering.notes, numbering.media, numbering.named
+    notes = numbering.notes
     about = {name: taken(catalogue.files[name], notes) for name in ("path", "stem", "folder", "size_bytes")}
-    after = len(notes)
-    note_ids = taken(ids, notes)
+    return segments_about(numbering, {**about, "id": taken(ids, notes), "title": taken(titles, notes)})
+
+
+def segments_about(numbering: Numbering, about: Mapping[str, pl.Series]) -> dict[str, list[Segment]]:
+    """The same, from what they are ``about`` notes, in node order: path, stem, folder, size_bytes, id and title."""
+    media, named = numbering.media, numbering.named
+    after = len(numbering.notes)
     space = named["space"]
     folder_count = int((space == "Folder").sum())
     concepts = np.flatnonzero((space == "Concept").to_numpy())
     columns = {
-        "id": [Segment(0, _joined(note_ids, media["path"], named["node_id"]))],
-        "title": [Segment(0, _joined(taken(titles, notes), media["title"], named["title"]))],
+        "id": [Segment(0, _joined(about["id"], media["path"], named["node_id"]))],
+        "title": [Segment(0, _joined(about["title"], media["title"], named["title"]))],
         "path": [Segment(0, _joined(about["path"], media["path"], named["key"].head(folder_count)))],
         "file_path": [Segment(0, about["path"])],
-        "concept_id": [Segment(0, note_ids)],
+        "concept_id": [Segment(0, about["id"])],
         "stem": [Segment(0, about["stem"])],
         "folder": [Segment(0, about["folder"])],
         "size_bytes": [Segment(0, _joined(about["size_bytes"], media["size_bytes"]))],

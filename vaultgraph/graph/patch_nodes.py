@@ -25,17 +25,25 @@ from vaultgraph.graph.columns import Column, Ids, Segment
 from vaultgraph.graph.graph import Graph
 from vaultgraph.graph.ground import Ground
 from vaultgraph.graph.links import LinkRows
-from vaultgraph.graph.nodes import Numbering, built_in_segments, image_texts
+from vaultgraph.graph.nodes import Numbering, image_texts, segments_about
 from vaultgraph.graph.properties import WIDEST, property_segments
 from vaultgraph.graph.stored_late import LateSegment
 from vaultgraph.graph.stored_records import LateRecords
-from vaultgraph.graph.texts import NONE, numbers_of, taken
+from vaultgraph.graph.texts import NONE, columns_of, numbers_of, rows_at, taken
 from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.settings import Profile
 
 Segments = Mapping[str, list[Segment]]
 
 _OF_NOTES: Final = ("id", "title", "path", "file_path", "concept_id", "stem", "folder", "body", "size_bytes")
+_ABOUT: Final = {
+    "path": "file_path",
+    "stem": "stem",
+    "folder": "folder",
+    "size_bytes": "size_bytes",
+    "id": "concept_id",
+    "title": "title",
+}  # what notes are told by, and the column whose first segment starts with that
 _SHADOWED: Final = "frontmatter."
 _MOST_TIMES: Final = 32  # of files; finding more nodes one by one takes longer than all at once
 
@@ -77,45 +85,44 @@ def moved_ids(old: Numbering, new: Numbering) -> Ids | None:
     Not always ascending: a missing file is placed by the first spelling of its name, which an edit may change."""
     if old is new:
         return None
+    count = len(new.notes)
     parts = [
-        np.arange(len(old.notes)),
-        _positions(old.media.select("file", "key"), new.media.select("file", "key"), len(new.notes)),
-        _positions(
-            old.named.select("space", "key"), new.named.select("space", "key"), len(new.notes) + new.media.height
-        ),
+        np.arange(count),
+        _positions(old.media, new.media, ("file", "key"), count),
+        _positions(old.named, new.named, ("space", "key"), count + new.media.height),
     ]
     moved = np.concatenate(parts).astype(np.int64)
     is_as_before = old.node_count == new.node_count and np.array_equal(moved, np.arange(old.node_count))
     return None if is_as_before else moved
 
 
-def _positions(old: pl.DataFrame, new: pl.DataFrame, first: int) -> Ids:
-    """The new id of each ``old`` row, -1 for one that is gone; those of the ``new`` ones start at ``first``."""
-    if old.equals(new):
-        return np.arange(old.height) + first
+def _positions(known: pl.DataFrame, fresh: pl.DataFrame, key: tuple[str, str], first: int) -> Ids:
+    """The new id of each ``known`` row by its ``key``, -1 for one that is gone; ``fresh`` ones start at ``first``."""
+    if known is fresh:
+        return np.arange(known.height) + first
+    old, new = columns_of(known, *key), columns_of(fresh, *key)
     # Rows before and after the place where one came or went only need to be counted.
     size = min(old.height, new.height)
-    head = _agreeing(old[:size], new[:size])
-    tail = min(_agreeing(old[-size:].reverse(), new[-size:].reverse()), size - head) if size else 0
+    head = int(np.argmax(np.append(_differs(old[:size], new[:size]), True)))
+    tail = int(np.argmax(np.append(_differs(old[-size:], new[-size:])[::-1], True))) if size else 0
+    tail = min(tail, size - head)
     at = np.full(old.height, NONE, dtype=np.int64)
     at[:head] = np.arange(head)
     at[old.height - tail :] = np.arange(new.height - tail, new.height)
     between = old[head : old.height - tail]
     if between.height and head + tail < new.height:
-        fresh = new[head : new.height - tail].with_row_index("at", head)
-        found = between.join(fresh, on=old.columns, how="left", maintain_order="left", nulls_equal=True)["at"]
+        others = new[head : new.height - tail].with_row_index("at", head)
+        found = between.join(others, on=old.columns, how="left", maintain_order="left", nulls_equal=True)["at"]
         at[head : old.height - tail] = numbers_of(found)
     return np.where(at >= 0, at + first, NONE)
 
 
-def _agreeing(one: pl.DataFrame, other: pl.DataFrame) -> int:
-    """How many rows of both, which are as many, are the same before the first that is not."""
-    first = one.height
+def _differs(one: pl.DataFrame, other: pl.DataFrame) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Which rows of two frames with the same columns, and as many rows, are not the same."""
+    differs = np.zeros(one.height, dtype=np.bool_)
     for own, others in zip(one.iter_columns(), other.iter_columns(), strict=True):  # row loop: the columns, two
-        differs = own.ne_missing(others).arg_max()
-        if differs is not None and own[differs] != others[differs]:
-            first = min(first, differs)
-    return first
+        differs |= own.ne_missing(others).to_numpy()
+    return differs
 
 
 def node_columns(
@@ -143,11 +150,15 @@ def node_columns(
         for key, column in graph.node_columns.items()
     }
     texts = {"text": beside.pop("text", [])}
-    titles = by_file(records.listing["title"], ground.catalogue)
     numbering = ground.numbering
     if known.numbering is not numbering:
-        beside = {**built_in_segments(numbering, ground.catalogue, ground.ids, titles), "body": beside["body"]}
-    if has_new_images or not known.numbering.media.equals(numbering.media):
+        about = {key: beside[name][0].series for key, name in _ABOUT.items()}
+        beside = {
+            **segments_about(numbering, {key: cells[:count] for key, cells in about.items()}),
+            "body": beside["body"],
+        }
+    if has_new_images or known.numbering.media is not numbering.media:
+        titles = by_file(records.listing["title"], ground.catalogue)
         links = LinkRows(ground.elsewhere, ground.elsewhere)
         texts = text_segment(image_texts(links, titles, numbering.of_file, numbering.of_key))
     return merged_columns([{**stated, **changed}, beside, texts])
@@ -167,14 +178,14 @@ def changed_mtimes(times: Column, graphs: tuple[Graph, Graph], stamps: tuple[Sta
     )
     if not is_same or len(rows) > _MOST_TIMES:
         return None
-    files = stamps[1].files[rows].select("path", time=pl.col("mtime_ns") // 1000)
     segments = list(times.segments)
-    for path, time in files.iter_rows():  # row loop: the files that were written
+    for path, time_ns in rows_at(columns_of(stamps[1].files, "path", "mtime_ns"), rows).iter_rows():
+        # row loop: the files that were written
         for at, segment in enumerate(segments):
             own = next(found.series for found in paths if found.first == segment.first)
             nodes = (own == path).arg_true()
             if len(nodes):
-                series = segment.series.to_physical().clone().scatter(nodes, time).cast(segment.series.dtype)
+                series = segment.series.to_physical().clone().scatter(nodes, time_ns // 1000).cast(segment.series.dtype)
                 segments[at] = Segment(segment.first, series)
     return Column(tuple(segments))
 
@@ -186,6 +197,8 @@ def changed_properties(
 
     ``before`` and ``after``: the property rows of those notes, ``records`` those of all.
     """
+    if before.equals(after):
+        return {}
     stated_before, stated_after = (_by_key(rows) for rows in (before, after))
     keys = {key for key in stated_before | stated_after if stated_before.get(key) != stated_after.get(key)}
     if not keys:

@@ -24,7 +24,7 @@ def collected(frames: list[pl.DataFrame]) -> pl.DataFrame:
     if not found:
         return PROBLEMS.to_frame()
     columns = [pl.col(name).cast(dtype) for name, dtype in PROBLEMS.items()]
-    every = pl.concat([frame.select(columns) for frame in found])
+    every = pl.concat([frame if frame.schema == PROBLEMS else frame.select(columns) for frame in found])
     return every.sort("path", "line", "code", "message", nulls_last=False)
 
 
