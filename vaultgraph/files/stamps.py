@@ -132,7 +132,8 @@ def restat(root: VaultRoot, old: Stamps, written: Collection[str]) -> Stamps | N
         "ctime_ns": [status.st_ctime_ns for status in found],
         "inode": [status.st_ino & _INODE for status in found],
     }
-    files = old.files.with_columns(old.files[name].clone().scatter(rows, values) for name, values in columns.items())
+    changed = {name: old.files[name].clone().scatter(rows, values) for name, values in columns.items()}
+    files = pl.DataFrame([changed.get(column.name, column) for column in old.files.iter_columns()])
     return replace(old, files=files, taken_ns=taken_ns)
 
 

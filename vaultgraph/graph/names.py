@@ -22,6 +22,10 @@ _ODD: Final = (
 """Any character but those whose key is their lower case, whatever stands beside them: such names need no folding."""
 
 
+_FEW: Final = 64  # names that are taken one by one: a column of them takes longer
+_NOTES: Final = (".md", ".MD", ".Md", ".mD")
+
+
 def fold_text(name: str) -> str:
     """The key under which one name is compared: NFC, full Unicode case folding, NFC again."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
@@ -29,6 +33,11 @@ def fold_text(name: str) -> str:
 
 def fold(names: pl.Series) -> pl.Series:
     """The comparison keys of a String column, same length and order; null stays null."""
+    if len(names) <= _FEW:
+        # row loop: a few names
+        return pl.Series(
+            names.name, [None if name is None else fold_text(name) for name in names.to_list()], dtype=pl.String
+        )
     # One after the other: for short columns, as most are, the threads of a common select cost more than they gain.
     lowered = names.str.to_lowercase()
     wide = (names.str.len_bytes() != names.str.len_chars()).arg_true()  # ASCII is never odd, and sooner told
@@ -80,6 +89,10 @@ def first_part(paths: pl.Series) -> pl.Series:
 
 def without_md(paths: pl.Series) -> pl.Series:
     """Paths without a trailing ``.md`` of any case."""
+    if len(paths) <= _FEW:
+        # row loop: a few paths
+        bare = [path[:-3] if path is not None and path.endswith(_NOTES) else path for path in paths.to_list()]
+        return pl.Series(paths.name, bare, dtype=pl.String)
     notes = paths.str.contains(r"\.[mM][dD]\z").arg_true()
     return paths.clone().scatter(notes, paths[notes].str.head(-3)) if len(notes) else paths
 

@@ -101,6 +101,8 @@ def rows_of(numbers: Ids) -> pl.Series:
     """Rows to gather by, null for -1."""
     if not len(numbers) or int(numbers.min()) >= 0:
         return pl.Series(numbers.astype(np.uint32))
+    if len(numbers) <= _FEW:
+        return pl.Series([None if row < 0 else row for row in numbers.tolist()], dtype=pl.UInt32)
     return pl.Series(numbers).cast(pl.UInt32, strict=False)
 
 
