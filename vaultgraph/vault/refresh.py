@@ -267,10 +267,13 @@ def _suspects(files: pl.DataFrame, old: State | None, touched: Collection[str]) 
     trusted = old.trusted if old else STAMPS.to_frame()
     if not trusted.height:
         return files
+    written = files.filter(pl.col("path").is_in(list(touched)))
+    if files.equals(trusted):  # as most starts find them
+        return written
     return pl.concat(
         [
             files.join(trusted, on=files.columns, how="anti", maintain_order="left"),
-            files.filter(pl.col("path").is_in(list(touched))).join(trusted, on=files.columns, how="semi"),
+            written.join(trusted, on=files.columns, how="semi"),
         ]
     ).sort("path")
 

@@ -73,7 +73,10 @@ def load_stamps(path: Path | None, records: RecordTable) -> pl.DataFrame:
     except (KglError, OSError) as error:
         log.debug("the stamps of the last visit are not used: %s", error)
         return nothing
-    return known.join(records.listing.select("path", "hash"), on=["path", "hash"], how="semi").drop("hash")
+    there = records.listing.select("path", "hash")
+    if not known.select("path", "hash").equals(there):
+        known = known.join(there, on=["path", "hash"], how="semi", maintain_order="left")
+    return known.drop("hash")
 
 
 def save_stamps(path: Path | None, trusted: pl.DataFrame, records: RecordTable) -> None:
