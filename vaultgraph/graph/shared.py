@@ -167,8 +167,12 @@ def _tag_mentions(tags: pl.DataFrame, profile: Profile) -> _Written:
     at = texts.numbers(tags["tag"])
     spelled = texts.distinct
     clean = spelled.str.replace_all("/{2,}", "/").str.strip_chars("/")
-    table = pl.DataFrame({"tag": spelled, "spelling": clean, "key": fold(clean)}).filter(pl.col("key") != "")
-    table = table.with_columns(label=pl.lit(TAG), type=pl.lit(TAGGED))
+    key = fold(clean)
+    table = rows_where(pl.DataFrame({"tag": spelled, "spelling": clean, "key": key}), (key != "").to_numpy())
+    given = (
+        pl.Series(name, [value]).new_from_index(0, table.height) for name, value in (("label", TAG), ("type", TAGGED))
+    )
+    table = table.hstack([*given])
     table = _below_prefixes(table, profile) if profile.tag_labels else table
     row = np.full(len(texts), NONE, dtype=np.int64)
     row[texts.numbers(table["tag"])] = np.arange(table.height)

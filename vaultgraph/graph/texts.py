@@ -75,7 +75,11 @@ class Sorted:
 
     def rows_of(self, asked: pl.Series) -> tuple[Ids, Ids]:
         """Where each of the ``asked`` texts is, which are few: (row in ``asked``, row), a pair for each place."""
-        firsts, stops = (numbers_of(self.texts.search_sorted(asked, side=side)) for side in ("left", "right"))
+        text = pl.col("text")
+        spans = self.texts.to_frame("text").select(
+            firsts=text.search_sorted(asked, side="left"), stops=text.search_sorted(asked, side="right")
+        )
+        firsts, stops = (numbers_of(spans[side]) for side in ("firsts", "stops"))
         counts = stops - firsts
         at = np.repeat(firsts - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
         return np.repeat(np.arange(len(asked)), counts), self.rows[at].astype(np.int64)
