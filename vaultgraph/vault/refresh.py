@@ -222,8 +222,8 @@ def _patch(old: State, records: RecordTable, taken: _Taken, profile: Profile) ->
     if taken.fresh is None or old.stamps is None or not _has_same_places(old, taken):
         return None
     files, written = taken.stamps.files, taken.fresh.listing["path"]
-    is_resized = files["size_bytes"] != old.stamps.files["size_bytes"]
-    if not files["path"].filter(is_resized).is_in(written.implode()).all():
+    resized = files["path"].filter(files["size_bytes"] != old.stamps.files["size_bytes"])
+    if not {*resized.to_list()} <= {*written.to_list()}:
         return None
     from vaultgraph.graph.patch import MOST_NOTES, patched  # noqa: PLC0415 -- as the builder
 
@@ -281,7 +281,8 @@ def _suspects(files: pl.DataFrame, old: State | None, touched: Collection[str]) 
 def _few_suspects(stamps: Stamps, old: State, touched: Collection[str], profile: Profile) -> pl.DataFrame:
     """The same where only ``touched`` files can differ from ``old``, without looking at the others."""
     asked = [path for path in {*old.doubtful, *touched} if is_note(path) or (profile.canvas and is_canvas(path))]
-    return stamps.files[_rows_at(stamps.files["path"], sorted(asked))]
+    rows = _rows_at(stamps.files["path"], sorted(asked))
+    return pl.DataFrame([column[rows] for column in stamps.files.iter_columns()])
 
 
 def _rows_at(paths: pl.Series, asked: list[str]) -> list[int]:
