@@ -135,9 +135,9 @@ def by_file(values: pl.Series, catalogue: Catalogue) -> pl.Series:
     if blank >= 0 and np.array_equal(rows, np.arange(len(values))):
         return values.extend_constant(None, blank) if blank else values
     notes = np.flatnonzero(rows >= 0)
-    positions = np.full(catalogue.files.height, len(values), dtype=np.int64)
+    positions = np.full(catalogue.files.height, NONE, dtype=np.int64)
     positions[rows[notes]] = notes
-    return values.extend_constant(None, 1).rechunk().gather(positions)
+    return taken(values, positions)
 
 
 def _called(properties: pl.DataFrame, titles: pl.Series, catalogue: Catalogue, profile: Profile) -> pl.DataFrame:

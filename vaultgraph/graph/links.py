@@ -17,7 +17,7 @@ from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.known import Names
 from vaultgraph.graph.media import has_known_extension, media_of
 from vaultgraph.graph.names import extension, fold, relationship_types, without_md
-from vaultgraph.graph.resolve import Mode, resolve
+from vaultgraph.graph.resolve import Found, Mode, resolve
 from vaultgraph.graph.texts import (
     NONE,
     Texts,
@@ -40,6 +40,8 @@ PIECE: Final = (
 _CARRIED: Final = (
     "section", "anchor", "display", "property", "width", "height", "line", "via", "is_ambiguous",
 )  # fmt: skip
+_SAME: Final = ("source", "target", "type", "section", "anchor", "display", "property")
+"""Where these are equal, links are one relationship."""
 _TYPES: Final = ("LINKS_TO", "LINKS_OUT", "HAS_IMAGE", "HAS_ATTACHMENT", "EMBEDS")
 _VIA: Final = ("alias", "title", "slug")
 
@@ -86,7 +88,7 @@ class LinkRows:
     def anchored(self) -> pl.DataFrame:
         """The rows that lead to a note and have an anchor."""
         is_anchored = self.rows["anchor"].is_not_null()
-        return self.rows.filter(is_anchored & (self.rows["destination"] == Destination.NOTE.value))
+        return rows_where(self.rows, (is_anchored & (self.rows["destination"] == Destination.NOTE.value)).to_numpy())
 
 
 def found_by_name(links: LinkRows) -> pl.DataFrame:
@@ -105,18 +107,19 @@ def link_rows(links: pl.DataFrame, catalogue: Catalogue, vault: Names, profile: 
     syntax, targets = links["syntax"].to_numpy(), links["target"]
     is_self, is_web = (targets == "").to_numpy(), syntax == LinkSyntax.URL
     asked = np.flatnonzero(~is_self & ~is_web)
-    found = _resolved(rows_at(columns_of(links, "target", "syntax", "is_embed", "file"), asked), catalogue, vault)
+    found, means_file = _resolved(
+        rows_at(columns_of(links, "target", "syntax", "is_embed", "file"), asked), catalogue, vault
+    )
     to = np.where(is_self, links["file"].to_numpy(), NONE)
     to[asked] = found.file
     place = np.full(links.height, NONE, dtype=np.int64)
-    place[asked] = np.arange(len(asked))
+    place[asked] = found.at
     is_named = np.flatnonzero(is_web)
-    place[is_named] = len(asked) + np.arange(len(is_named))
-    addresses = targets[is_named]
-    names, keys = (pl.concat([texts.alias(""), addresses.alias("")], rechunk=True) for texts in (found.name, found.key))
-    names, keys = taken(names, place), taken(keys, place)
+    place[is_named] = len(found.names) + np.arange(len(is_named))
+    addresses = taken(targets, is_named)
+    names, keys = (taken(_joined(texts, addresses), place) for texts in (found.names, found.keys))
     is_outside, means_file, is_ambiguous = (
-        _spread(flags, asked, links.height) for flags in (found.is_outside, found.means_file, found.is_ambiguous)
+        _spread(flags, asked, links.height) for flags in (found.is_outside, means_file, found.is_ambiguous)
     )
     via = np.zeros(links.height, dtype=np.uint8)
     via[asked] = found.via
@@ -141,7 +144,7 @@ def link_rows(links: pl.DataFrame, catalogue: Catalogue, vault: Names, profile: 
     is_nothing = (names[lost] == "").to_numpy()
     if is_nothing.any():
         rows = rows_where(rows, ~_spread(is_nothing, lost, rows.height))
-    return LinkRows(rows, rows_where(rows, (rows["destination"] != Destination.NOTE.value).to_numpy()))
+    return LinkRows(rows, rows_where(rows, rows["destination"].to_numpy() != Destination.NOTE.value))
 
 
 def _is_any(destinations: npt.NDArray[np.uint8], *wanted: Destination) -> Flags:
@@ -157,49 +160,36 @@ def _spread(flags: Flags, rows: Ids, count: int) -> Flags:
     return spread
 
 
-@dataclass(slots=True)
-class _Resolved:
-    """What each link finds: its file row or -1, and as ``resolve`` says; ``means_file``: what is lost is a file."""
-
-    file: Ids
-    via: npt.NDArray[np.uint8]
-    is_ambiguous: Flags
-    is_outside: Flags
-    means_file: Flags
-    name: pl.Series
-    key: pl.Series
-
-
-def _resolved(links: pl.DataFrame, catalogue: Catalogue, vault: Names) -> _Resolved:
-    """What each link finds, row for row; that of a note that is not there has its name and key without ``.md``."""
+def _resolved(links: pl.DataFrame, catalogue: Catalogue, vault: Names) -> tuple[Found, Flags]:
+    """What each link finds, row for row, and whether what is lost is a file; a note that is not there has its name and
+    key without ``.md``."""
     syntax = links["syntax"].to_numpy()
     modes = np.full(len(LinkSyntax) + 1, Mode.WIKI.value, dtype=np.uint8)
     modes[LinkSyntax.MARKDOWN], modes[LinkSyntax.CANVAS] = Mode.MARKDOWN.value, Mode.CANVAS.value
     folders = taken(catalogue.folders, catalogue.folder_of[links["file"].to_numpy()])
     found = resolve(pl.DataFrame([links["target"], folders.alias("folder"), pl.Series("mode", modes[syntax])]), vault)
-    file = numbers_of(found["file"])
-    via, is_ambiguous, is_outside = (found[name].to_numpy() for name in ("via", "is_ambiguous", "is_outside"))
-    names, keys, means_file = found["name"], found["key"], np.zeros(links.height, dtype=np.bool_)
+    means_file = np.zeros(links.height, dtype=np.bool_)
     # Only what is not found needs a word on what it would have been.
-    lost = np.flatnonzero(file < 0)
-    if len(lost):
-        texts = Texts()
-        at = texts.numbers(names[lost])
-        suffix = extension(texts.distinct)
-        known = has_known_extension(suffix).to_numpy()
-        is_file = (suffix != "md").fill_null(False).to_numpy()
-        is_loose = links["is_embed"].to_numpy()[lost] | (_is_loose(syntax[lost]))
-        means_file[lost] = known[at] | (is_loose & is_file[at])
-        concepts = lost[~is_outside[lost] & ~means_file[lost]]
-        bare, bare_keys = without_md(names[concepts]), keys[concepts]
-        bare_keys = pl.DataFrame({"key": bare_keys}).select(pl.col("key").str.strip_suffix(".md"))["key"]
-        place = np.arange(links.height)
-        place[concepts] = links.height + np.arange(len(concepts))
-        names, keys = (
-            taken(pl.concat([whole.alias(""), part.alias("")], rechunk=True), place)
-            for whole, part in ((names, bare), (keys, bare_keys))
-        )
-    return _Resolved(file, via, is_ambiguous, is_outside, means_file, names, keys)
+    lost = np.flatnonzero(found.file < 0)
+    if not len(lost):
+        return found, means_file
+    named = np.unique(found.at[lost])
+    at = np.searchsorted(named, found.at[lost])
+    names, keys = taken(found.names, named), taken(found.keys, named)
+    suffix = extension(names)
+    known, is_file = has_known_extension(suffix).to_numpy(), ((suffix != "md") & suffix.is_not_null()).to_numpy()
+    is_loose = links["is_embed"].to_numpy()[lost] | (_is_loose(syntax[lost]))
+    means_file[lost] = known[at] | (is_loose & is_file[at])
+    is_concept = ~found.is_outside[lost] & ~means_file[lost]
+    found.at[lost[is_concept]] = len(found.names) + at[is_concept]
+    bare_keys = pl.DataFrame({"key": keys}).select(pl.col("key").str.strip_suffix(".md"))["key"]
+    found.names = _joined(found.names, without_md(names))
+    found.keys = _joined(found.keys, bare_keys)
+    return found, means_file
+
+
+def _joined(texts: pl.Series, others: pl.Series) -> pl.Series:
+    return pl.concat([texts.alias(""), others.alias("")], rechunk=True)
 
 
 def _is_loose(syntax: npt.NDArray[np.uint8]) -> Flags:
@@ -296,8 +286,9 @@ def link_relationships(
         )
     is_attached = (rows["type"] == "HAS_IMAGE") | (rows["type"] == "HAS_ATTACHMENT")
     is_attached = (is_attached & (rows["syntax"] < LinkSyntax.FRONTMATTER)).to_numpy()
+    linked = columns_of(rows, *_SAME, "line", "via", "is_ambiguous")
     attached = rows_where(rows, is_attached) if is_attached.any() else rows[:0]
-    return [_linked(rows_where(rows, ~is_attached)), _attached(attached)]
+    return [_linked(rows_where(linked, ~is_attached)), _attached(attached)]
 
 
 def numbered_links(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) -> pl.DataFrame:
@@ -342,7 +333,6 @@ def _ids_of_keys(keys: pl.Series, destination: npt.NDArray[np.uint8], of_key: pl
 
 
 def _linked(rows: pl.DataFrame) -> pl.DataFrame:
-    key = ["source", "target", "type", "section", "anchor", "display", "property"]
     # Nearly all pairs of nodes have one link: only the others are compared as a whole.
     source, target = rows["source"].to_numpy(), rows["target"].to_numpy()
     order = order_by(source, target)
@@ -352,16 +342,16 @@ def _linked(rows: pl.DataFrame) -> pl.DataFrame:
     is_repeated[order[:-1][is_same]] = True
     single = rows_where(rows, ~is_repeated)
     counted = pl.Series("count", np.ones(single.height, dtype=np.int64))
-    once = [*columns_of(single, *key), single["line"].cast(pl.Int64), counted, single["via"], single["is_ambiguous"]]
+    once = [*columns_of(single, *_SAME), single["line"].cast(pl.Int64), counted, single["via"], single["is_ambiguous"]]
     grouped = pl.DataFrame(once)
     if is_repeated.any():
-        repeated = rows_where(rows, is_repeated).group_by(key, maintain_order=True)
+        repeated = rows_where(rows, is_repeated).group_by(_SAME, maintain_order=True)
         lines, count = pl.col("line").cast(pl.Int64).min(), pl.len().cast(pl.Int64).alias("count")
         often = repeated.agg(lines, count, pl.col("via").min(), pl.col("is_ambiguous").all())
         grouped = pl.concat([grouped, often])
     via = taken(pl.Series("via", _VIA), grouped["via"].to_numpy().astype(np.int64) - 1)
     ambiguous = true_or_null(grouped["is_ambiguous"].to_numpy())
-    return pl.DataFrame([*columns_of(grouped, *key, "line", "count"), via, ambiguous.alias("ambiguous")])
+    return pl.DataFrame([*columns_of(grouped, *_SAME, "line", "count"), via, ambiguous.alias("ambiguous")])
 
 
 def _attached(rows: pl.DataFrame) -> pl.DataFrame:

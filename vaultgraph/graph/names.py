@@ -7,9 +7,10 @@ that only Python can do is done once for each distinct name. It knows nothing ab
 import unicodedata
 from typing import Final
 
+import numpy as np
 import polars as pl
 
-from vaultgraph.graph.texts import Texts, taken
+from vaultgraph.graph.texts import NONE, Texts, taken
 
 WIKILINK: Final = r"\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\]"
 """A wikilink inside a property text; the first group is its target."""
@@ -102,6 +103,12 @@ def extension(names: pl.Series) -> pl.Series:
 
     An extension is 1 to 12 ASCII letters or digits, at least one of them a letter, so that ``v1.2`` has none.
     """
-    found = pl.col("name").str.extract(r"[^/]\.([A-Za-z0-9]{1,12})$", 1).str.to_lowercase()
-    table = pl.DataFrame({"name": names}).select(found)
-    return table.select(pl.when(pl.col("name").str.contains("[a-z]")).then("name"))["name"]
+    # Few names have a dot, and fewer have several.
+    dotted = names.str.contains(".", literal=True).arg_true().to_numpy()
+    texts = Texts()
+    at = texts.numbers(names[dotted].str.extract(r"[^/]\.([A-Za-z0-9]{1,12})$", 1))
+    found = texts.distinct.str.to_lowercase()
+    is_one = np.append(found.str.contains("[a-z]").to_numpy(), False)
+    place = np.full(len(names), NONE, dtype=np.int64)
+    place[dotted] = np.where(is_one[at], at, NONE)
+    return taken(found, place)

@@ -316,7 +316,19 @@ def image_texts(links: LinkRows, titles: pl.Series, of_file: pl.Series, of_key: 
     of_missing = np.append(missing["id"].to_numpy(), np.full(rows.height + 1, NONE))[keys.numbers(rows["key"])]
     image = np.append(numbers_of(of_file), NONE)[numbers_of(rows["target"])]
     image = np.where(image >= 0, image, of_missing)
-    texts = pl.concat([rows["display"].alias("text"), taken(titles, rows["file"].to_numpy()).alias("text")])
-    words = pl.DataFrame([pl.Series("id", np.concatenate([image, image])), texts])
-    words = words.filter((texts != "").fill_null(False)).unique().sort("id", "text")
-    return words.group_by("id", maintain_order=True).agg(pl.col("text").str.join("\n"))
+    words = Texts()
+    word = np.concatenate([words.numbers(rows["display"]), words.numbers(taken(titles, rows["file"].to_numpy()))])
+    image = np.concatenate([image, image])
+    distinct = words.distinct
+    order = distinct.arg_sort().to_numpy()
+    place = np.empty(len(order) + 1, dtype=np.int64)
+    place[order], place[NONE] = np.arange(len(order)), NONE
+    place[:-1][(distinct == "").to_numpy()] = NONE
+    place = place[word]
+    count = max(len(order), 1)
+    pairs = np.unique((image * count + place)[place >= 0])
+    starts = np.flatnonzero(np.diff(pairs // count, prepend=NONE))
+    lines = taken(distinct, order[pairs % count]).to_list()
+    # row loop: once for each image that is named
+    texts = ["\n".join(lines[start:stop]) for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True)]
+    return pl.DataFrame({"id": pl.Series(pairs[starts] // count), "text": pl.Series(texts, dtype=pl.String)})

@@ -18,7 +18,7 @@ from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.known import Known, Names, Via, look_up
 from vaultgraph.graph.names import fold, slug
-from vaultgraph.graph.texts import NONE, Texts, or_null, taken
+from vaultgraph.graph.texts import NONE, Texts, taken
 
 OUTSIDE: Final = r"^(?:(?i:file):|[A-Za-z]:[\\/]|\\\\)"
 DOTTED: Final = r"(?:^|/)\.{1,2}(?:/|$)|[^:]//"
@@ -32,18 +32,15 @@ class Mode(IntEnum):
     CANVAS = 2  # exact vault path only
 
 
+Flags = npt.NDArray[np.bool_]
+
 ASKED: Final = pl.Schema({"target": pl.String, "folder": pl.String, "mode": pl.UInt8})
 CALLED: Final = pl.Schema({"via": pl.UInt8, "key": pl.String, "file": pl.Int64})
 """What ``other_names`` gives."""
 
 
-def resolve(asked: pl.DataFrame, vault: Names) -> pl.DataFrame:
-    """Resolve rows of ASKED (``folder`` is the source's; ``target`` without anchor, not empty), repeats welcome.
-
-    Gives, row for row: file Int64 (row in the catalogue, null where nothing matches), via UInt8, is_ambiguous and
-    is_outside Boolean, name String (the target as a vault path where it is relative, else as written) and key String
-    (the folded name).
-    """
+def resolve(asked: pl.DataFrame, vault: Names) -> "Found":
+    """Resolve rows of ASKED (``folder`` is the source's; ``target`` without anchor, not empty), repeats welcome."""
     targets = Texts()
     at = targets.numbers(asked["target"])
     names = _names(targets.distinct)
@@ -56,19 +53,9 @@ def resolve(asked: pl.DataFrame, vault: Names) -> pl.DataFrame:
     crowded = np.flatnonzero(found.is_crowded)
     if len(crowded):
         _beside(found, crowded, key_of[at[crowded]], asked, known, vault.note_count)
-    name = taken(names["name"], at)
     if vault.twins.height:
-        _spelled(found, vault.twins, name, asked["folder"])
-    return pl.DataFrame(
-        [
-            or_null(found.file).alias("file"),
-            pl.Series("via", found.via),
-            pl.Series("is_ambiguous", found.is_ambiguous),
-            pl.Series("is_outside", names["is_outside"].to_numpy()[at]),
-            name.alias("name"),
-            taken(names["key"], at).alias("key"),
-        ]
-    )
+        _spelled(found, vault.twins, asked["folder"])
+    return found
 
 
 def other_names(catalogue: Catalogue, aliases: pl.DataFrame, titles: pl.Series) -> pl.DataFrame:
@@ -168,13 +155,21 @@ def _with_relative(names: pl.DataFrame, at: Ids, asked: pl.DataFrame) -> tuple[p
 
 @dataclass(slots=True)
 class Found:
-    """Links resolved, by row: ``file`` int64, -1 where nothing matches; ``via``; ``is_ambiguous``; ``is_crowded``
-    where the source's own folder still decides."""
+    """Links resolved, by row: ``file`` (row in the catalogue, -1 where nothing matches); ``via``; ``is_ambiguous``;
+    ``is_crowded`` where the source's own folder still decides; ``is_outside``.
+
+    ``at``: the row of each in ``names`` and ``keys``, String: the target as a vault path where it is relative, else as
+    written, and the same folded.
+    """
 
     file: Ids
     via: npt.NDArray[np.uint8]
-    is_ambiguous: npt.NDArray[np.bool_]
-    is_crowded: npt.NDArray[np.bool_]
+    is_ambiguous: Flags
+    is_crowded: Flags
+    is_outside: Flags
+    at: Ids
+    names: pl.Series
+    keys: pl.Series
 
 
 def _found(
@@ -195,7 +190,8 @@ def _found(
     file = np.where(exact >= 0, exact, np.where(far >= 0, far, other))
     file[is_outside] = NONE
     via = np.where(other >= 0, known.how[key], Via.EXACT.value).astype(np.uint8)
-    return Found(file, via, is_crowded & (exact < 0), is_crowded & ~is_settled)
+    is_ambiguous, is_crowded = is_crowded & (exact < 0), is_crowded & ~is_settled
+    return Found(file, via, is_ambiguous, is_crowded, is_outside, at, names["name"], names["key"])
 
 
 def _beside(found: Found, rows: Ids, keys: Ids, asked: pl.DataFrame, known: Known, note_count: int) -> None:
@@ -221,7 +217,7 @@ def _beside(found: Found, rows: Ids, keys: Ids, asked: pl.DataFrame, known: Know
     found.is_ambiguous[rows] = (asked["mode"].to_numpy()[rows] == Mode.WIKI) & (own < note_count)
 
 
-def _spelled(found: Found, twins: pl.DataFrame, names: pl.Series, folders: pl.Series) -> None:
+def _spelled(found: Found, twins: pl.DataFrame, folders: pl.Series) -> None:
     """Rows that lead to one of several twins lead to the one that is spelled as the link is.
 
     Of several such, the one in the source's own folder; where that does not decide either, the name is ambiguous.
@@ -230,7 +226,7 @@ def _spelled(found: Found, twins: pl.DataFrame, names: pl.Series, folders: pl.Se
         {
             "at": np.arange(len(found.file)),
             "file": found.file,
-            "name": names,
+            "name": taken(found.names, found.at),
             "is_ambiguous": found.is_ambiguous,
             "source": folders,
         }

@@ -14,7 +14,8 @@ import polars as pl
 from vaultgraph.graph.columns import Ids
 
 NONE: Final = -1
-_FEW: Final = 64  # texts that are numbered one by one: a column of them takes longer
+_FEW: Final = 64  # rows that are taken one by one: a column of them takes longer
+_FEW_TEXTS: Final = 400  # texts that are numbered one by one
 _LAST: Final = np.iinfo(np.int64).max
 
 
@@ -33,7 +34,7 @@ class Texts:
         """The number of each text, -1 for null; a text that was not asked for before gets the next one."""
         few = self._few
         if few is not None:
-            if len(texts) <= _FEW:
+            if len(texts) <= _FEW_TEXTS:
                 # row loop: a few texts
                 found = [NONE if text is None else few.setdefault(text, len(few)) for text in texts.to_list()]
                 self._count = len(few)
