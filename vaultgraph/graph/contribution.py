@@ -15,9 +15,10 @@ from vaultgraph.graph import problems as wording
 from vaultgraph.graph.anchors import missing_anchors
 from vaultgraph.graph.build import stated_properties, with_file
 from vaultgraph.graph.columns import Ids
+from vaultgraph.graph.folders import CONTAINS
 from vaultgraph.graph.ground import Ground
 from vaultgraph.graph.links import Destination, LinkRows, link_rows
-from vaultgraph.graph.shared import written_mentions
+from vaultgraph.graph.shared import mention_types, written_mentions
 from vaultgraph.note.records import RecordTable, rows_of_notes
 from vaultgraph.profile.settings import Profile
 
@@ -31,11 +32,12 @@ _TABLES: Final = ("properties", "links", "tags")
 @dataclass(frozen=True, slots=True)
 class Contribution:
     """``links``: rows as in a build, ``order`` counts within them. ``written``: mentions of shared nodes as in
-    `written_mentions`. ``problems``: as in ``Built``, without some that are the same before and after. ``counts``: of
-    links, by what is counted, and of lacking anchors."""
+    `written_mentions`; None where they are the same before and after, and nothing else has a type one might have.
+    ``problems``: as in ``Built``, without some that are the same before and after. ``counts``: of links, by what is
+    counted, and of lacking anchors."""
 
     links: LinkRows
-    written: pl.DataFrame
+    written: pl.DataFrame | None
     problems: pl.DataFrame
     counts: Mapping[str, int]
 
@@ -44,7 +46,8 @@ class Contribution:
         chosen = pl.Series(files).implode()
         rows, elsewhere = self.links.rows, self.links.elsewhere
         links = LinkRows(rows.filter(pl.col("file").is_in(chosen)), elsewhere.filter(pl.col("file").is_in(chosen)))
-        return Contribution(links, self.written.filter(pl.col("file").is_in(chosen)), self.problems, self.counts)
+        written = None if self.written is None else self.written.filter(pl.col("file").is_in(chosen))
+        return Contribution(links, written, self.problems, self.counts)
 
 
 def stated_by(before: RecordTable, after: RecordTable, notes: Ids) -> Stated:
@@ -66,9 +69,10 @@ def contributions(
     # What is equal on both sides has the same problems, which need no words: they stay.
     is_lost_same = without(links[0].elsewhere, "order").equals(without(links[1].elsewhere, "order"))
     is_stated_same = properties[0].equals(properties[1])
-    is_written_same = is_stated_same and tags[0].equals(tags[1])
-    mentions = [written_mentions(tags[0], properties[0], profile)]
-    mentions += mentions if is_written_same else [written_mentions(tags[1], properties[1], profile)]
+    mentions: list[pl.DataFrame | None] = [None, None]
+    others = {CONTAINS, profile.folder_notes.edge, *(name for own in links for name in own.rows["type"])}
+    if not (is_stated_same and tags[0].equals(tags[1])) or mention_types(profile) & others:
+        mentions = [written_mentions(own, stated, profile) for own, stated in zip(tags, properties, strict=True)]
     paths = ground.catalogue.files["path"]
     given: list[Contribution] = []
     for side, own in enumerate(links):

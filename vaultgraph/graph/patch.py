@@ -35,7 +35,7 @@ from vaultgraph.graph.patch_nodes import changed_properties, is_narrow, moved_id
 from vaultgraph.graph.patch_tables import NOTHING, Exchange, exchanged
 from vaultgraph.graph.patch_titles import Titles, retitled
 from vaultgraph.graph.problems import PROBLEMS, collected
-from vaultgraph.graph.shared import CHILD_OF, Shared, distinct_mentions, shared_of, uses_of
+from vaultgraph.graph.shared import CHILD_OF, Shared, distinct_mentions, mention_types, shared_of, uses_of
 from vaultgraph.graph.texts import columns_of, rows_at, rows_where, taken
 from vaultgraph.graph.unmet import unmet
 from vaultgraph.note.records import LinkSyntax, RecordTable, rows_of_notes
@@ -181,8 +181,9 @@ def _ground(
     changed = set[Destination]() if is_elsewhere_same else _changed(lost, found)
     elsewhere = known.elsewhere if is_elsewhere_same else _spliced(known, gives.links.elsewhere, files)
     used = known.shared.used
-    is_written_same = gave.written is gives.written or gave.written.equals(gives.written)
-    change = None if is_written_same else _change(gave, gives)
+    change = None
+    if gave.written is not None and gives.written is not None and not gave.written.equals(gives.written):
+        change = _change(gave.written, gives.written)
     if change is not None and change.height:
         every = pl.concat([used.with_columns(pl.col("uses").cast(pl.Int64)), change])
         every = every.group_by("label", "key", "spelling").agg(pl.col("uses").sum()).filter(pl.col("uses") > 0)
@@ -225,11 +226,11 @@ def _by_name(known: Ground, gave: Contribution, gives: Contribution, files: Ids)
     return pl.concat([known.by_name.filter(~known.by_name["file"].is_in(pl.Series(files).implode())), now])
 
 
-def _change(gave: Contribution, gives: Contribution) -> pl.DataFrame:
+def _change(gave: pl.DataFrame, gives: pl.DataFrame) -> pl.DataFrame:
     """By how much each spelling is written more, as `Shared.used` but signed; without those written as often."""
     signed = [
-        uses_of(given.written).with_columns(uses=pl.col("uses").cast(pl.Int64) * sign)
-        for given, sign in ((gave, -1), (gives, 1))
+        uses_of(written).with_columns(uses=pl.col("uses").cast(pl.Int64) * sign)
+        for written, sign in ((gave, -1), (gives, 1))
     ]
     change = pl.concat(signed).group_by("label", "key", "spelling").agg(pl.col("uses").sum())
     return change.filter(pl.col("uses") != 0)
@@ -270,19 +271,18 @@ def _exchanges(
     numbering = ground.numbering
     families = link_relationships(links, numbering.of_file, numbering.of_key, profile)
     held = {CONTAINS, profile.folder_notes.edge}
-    mentioning, linking = (
-        {*given[0].written["type"], *gives.written["type"]},
-        {*links.rows["type"], *given[0].links.rows["type"]},
-    )
-    if held & mentioning:
-        return None
-    nested = None
     # Mentions that are as they were can stay where they are, if no link of such a note lies among them.
-    if mentioning & linking or not given[0].written.equals(gives.written):
-        shared = replace(ground.shared, mentions=distinct_mentions(gives.written))
-        mentioned, nested = shared_relationships(shared, numbering)
-        families.append(mentioned)
-        mentioning = set[str]()
+    mentioning, nested = mention_types(profile), None
+    before, after = (side.written for side in given)
+    if before is not None and after is not None:
+        mentioning = {*before["type"], *after["type"]}
+        if held & mentioning:
+            return None
+        if mentioning & {*links.rows["type"], *given[0].links.rows["type"]} or not before.equals(after):
+            shared = replace(ground.shared, mentions=distinct_mentions(after))
+            mentioned, nested = shared_relationships(shared, numbering)
+            families.append(mentioned)
+            mentioning = set[str]()
     fresh = _by_type(families)
     nodes = np.sort(taken(known.numbering.of_file, files).to_numpy())
     exchanges: dict[str, Exchange] = {}

@@ -65,6 +65,12 @@ def written_mentions(tags: pl.DataFrame, properties: pl.DataFrame, profile: Prof
     return pl.DataFrame([rows["file"], rows["line"], *names, rows["property"]])
 
 
+def mention_types(profile: Profile) -> set[str]:
+    """The types mentions of shared nodes may have."""
+    rules = (*profile.tag_labels.values(), *profile.hubs.values())
+    return {TAGGED, *(rule.edge for rule in rules)}
+
+
 def uses_of(written: pl.DataFrame) -> pl.DataFrame:
     """`Shared.used` of written mentions."""
     return _uses(_of_rows(written))
