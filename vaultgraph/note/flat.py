@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from vaultgraph.note.alone import TEXTS, made_of, selected
 from vaultgraph.note.flat_lines import BAD, LineKind, LineReader
 from vaultgraph.note.frontmatter import TEXT
 from vaultgraph.note.lines import BoolArray, IntArray
@@ -53,7 +54,7 @@ def is_flat(source: str) -> bool:
 
 def _lines(sources: pl.Series) -> tuple[pl.Series, IntArray, BoolArray]:
     """The lines of all ``sources`` that are short, how many each has, and which are short."""
-    frame = pl.DataFrame([sources.alias("source")]).select_seq(_IS_SHORT, _LINES)
+    frame = selected(pl.DataFrame([sources.alias("source")]), [_IS_SHORT, _LINES])
     is_short, lines = frame["short"], frame["lines"].filter(frame["short"])
     sizes = np.zeros(len(sources), dtype=np.int64)
     sizes[is_short.to_numpy()] = lines.list.len().to_numpy()
@@ -69,6 +70,7 @@ def _few_lines(sources: Sequence[str]) -> tuple[pl.Series, IntArray, BoolArray]:
     return texts, sizes, np.array(is_short, dtype=np.bool_)
 
 
+_IS_INNER: Final = TEXTS.str.starts_with(" ")
 _SOURCE: Final = pl.col("source").str
 _IS_SHORT: Final = (_SOURCE.ends_with("\n") & (_SOURCE.len_chars() <= MOST_CHARS)).alias("short")
 _LINES: Final = _SOURCE.strip_suffix("\n").str.split("\n").alias("lines")
@@ -83,7 +85,7 @@ def _fold(reader: LineReader, texts: pl.Series, numbers: IntArray, ends: IntArra
     if not len(keys):
         return
     source = np.searchsorted(ends, keys, side="right")
-    outer = np.append(np.flatnonzero(~texts.str.starts_with(" ").to_numpy()), len(texts))
+    outer = np.append(np.flatnonzero(~made_of(texts, _IS_INNER).to_numpy()), len(texts))
     stops = np.minimum(outer[np.searchsorted(outer, keys + 1)], ends[source])
     blank = reader.table.add(LineKind.BLANK, -1, ())
     # row loop: texts that are folded over lines

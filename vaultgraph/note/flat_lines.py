@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from vaultgraph.note.alone import TEXTS, made_of, selected
 from vaultgraph.note.frontmatter import TEXT
 from vaultgraph.note.lines import IntArray, at_rows
 from vaultgraph.note.values import EMPTY_LIST, Values
@@ -173,8 +174,7 @@ class LineReader:
 
     def _items(self, lists: pl.Series) -> tuple[IntArray, IntArray]:
         """The codes of the items of ``[a, b]``, one list after the other, and how many each has."""
-        items = lists.str.strip_prefix("[").str.strip_suffix("]").str.replace_all(", ", ",", literal=True)
-        split = items.str.split(",")
+        split = made_of(lists, _ITEMS)
         sizes = split.list.len().to_numpy().astype(np.int64)
         codes = np.array(self.values.plain_codes(split.explode().to_list()), dtype=np.int64)
         counts = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[codes >= 0], minlength=len(sizes))
@@ -219,37 +219,62 @@ def _distinct(texts: pl.Series) -> tuple[IntArray, pl.Series]:
 def _parts_of(texts: pl.Series) -> pl.DataFrame:
     """Of each line: is_item, margin (of an item), before (what may be a key), value without blank space and quotes
     around it, form of that."""
-    line, is_item, rest, value = pl.col("line"), pl.col("is_item"), pl.col("rest"), pl.col("value")
-    frame = pl.DataFrame([texts.alias("line")])
-    frame = frame.with_columns(bare=line.str.strip_chars_start(" "), cut=line.str.splitn(":", 2))
-    frame = frame.select(
-        before=pl.col("cut").struct.field("field_0"),
-        after=pl.col("cut").struct.field("field_1"),
-        bare=pl.col("bare").str.strip_prefix("-"),
-        margin=line.str.len_bytes().cast(pl.Int64) - pl.col("bare").str.len_bytes(),
-        is_item=pl.col("bare").str.starts_with("- "),
-    ).with_columns(is_item=is_item & (pl.col("margin") <= _MOST_MARGIN))
-    frame = frame.select("is_item", "margin", "before", rest=pl.when(is_item).then("bare").otherwise("after"))
-    frame = frame.with_columns(value=rest.str.strip_chars(" "))
-    is_broken = value.str.contains(" #", literal=True) | value.str.contains(": ", literal=True)
-    is_broken |= value.str.ends_with(":") | (is_item & value.str.starts_with("-"))
-    is_plain = value.str.contains(_PLAIN_START) & ~is_broken
-    is_other = rest.is_null() | ((rest != "") & ~rest.str.starts_with(" ")) | ((value == "") & is_item)
-    form = (
+    found = pl.DataFrame([texts.alias("line")])
+    for step in _PARTS:  # an expression that has another one twice computes it twice
+        found = selected(found, step)
+    return found
+
+
+def _forms() -> pl.Expr:
+    """How the value is written."""
+    is_broken = _VALUE.str.contains(" #", literal=True) | _VALUE.str.contains(": ", literal=True)
+    is_broken |= _VALUE.str.ends_with(":") | (_IS_ITEM & _VALUE.str.starts_with("-"))
+    is_plain = _VALUE.str.contains(_PLAIN_START) & ~is_broken
+    is_other = _REST.is_null() | ((_REST != "") & ~_REST.str.starts_with(" ")) | ((_VALUE == "") & _IS_ITEM)
+    return (
         pl.when(is_other)
         .then(pl.lit(int(_Form.OTHER)))
-        .when(value == "")
+        .when(_VALUE == "")
         .then(pl.lit(int(_Form.NONE)))
         .when(is_plain)
         .then(pl.lit(int(_Form.PLAIN)))
-        .when(value.str.contains(_IN_QUOTES))
+        .when(_VALUE.str.contains(_IN_QUOTES))
         .then(pl.lit(int(_Form.QUOTED)))
-        .when(value.str.contains(_FLOW) & ~is_item)
+        .when(_VALUE.str.contains(_FLOW) & ~_IS_ITEM)
         .then(pl.lit(int(_Form.FLOW)))
-        .when((value == FOLDING) & ~is_item)
+        .when((_VALUE == FOLDING) & ~_IS_ITEM)
         .then(pl.lit(int(_Form.FOLDED)))
         .otherwise(pl.lit(int(_Form.OTHER)))
+        .alias("form")
     )
-    frame = frame.with_columns(form=form)
-    unquoted = pl.when(pl.col("form") == int(_Form.QUOTED)).then(value.str.head(-1).str.slice(1)).otherwise(value)
-    return frame.with_columns(value=unquoted, before=pl.when(is_item).then(pl.lit("")).otherwise("before"))
+
+
+_ITEMS: Final = (
+    TEXTS.str.strip_prefix("[").str.strip_suffix("]").str.replace_all(", ", ",", literal=True).str.split(",")
+)
+_LINE_TEXT, _BARE, _CUT = pl.col("line"), pl.col("bare"), pl.col("cut")
+_IS_ITEM, _MARGIN, _BEFORE, _REST, _VALUE = (pl.col(name) for name in ("is_item", "margin", "before", "rest", "value"))
+_MARGIN_SIZE: Final = _LINE_TEXT.str.len_bytes().cast(pl.Int64) - _BARE.str.len_bytes()
+_UNQUOTED: Final = (
+    pl.when(pl.col("form") == int(_Form.QUOTED)).then(_VALUE.str.head(-1).str.slice(1)).otherwise(_VALUE).alias("value")
+)
+_PARTS: Final = (
+    (_LINE_TEXT, _LINE_TEXT.str.strip_chars_start(" ").alias("bare"), _LINE_TEXT.str.splitn(":", 2).alias("cut")),
+    (
+        _CUT.struct.field("field_0").alias("before"),
+        _CUT.struct.field("field_1").alias("after"),
+        _BARE.str.strip_prefix("-").alias("bare"),
+        _MARGIN_SIZE.alias("margin"),
+        (_BARE.str.starts_with("- ") & (_MARGIN_SIZE <= _MOST_MARGIN)).alias("is_item"),
+    ),
+    (_IS_ITEM, _MARGIN, _BEFORE, pl.when(_IS_ITEM).then("bare").otherwise("after").alias("rest")),
+    (_IS_ITEM, _MARGIN, _BEFORE, _REST, _REST.str.strip_chars(" ").alias("value")),
+    (_IS_ITEM, _MARGIN, _BEFORE, _VALUE, _forms()),
+    (
+        _IS_ITEM,
+        _MARGIN,
+        pl.when(_IS_ITEM).then(pl.lit("")).otherwise(_BEFORE).alias("before"),
+        _UNQUOTED,
+        pl.col("form"),
+    ),
+)

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from vaultgraph.note.alone import TEXTS, kept, made_of, selected
 from vaultgraph.note.frontmatter import front_of
 from vaultgraph.note.lines import IntArray, at_rows
 
@@ -31,16 +32,17 @@ def fronts_of(notes: pl.Series) -> Fronts:
     """The frontmatter of ``notes``, Binary, all of them UTF-8."""
     if len(notes) < _FEW:
         return _read_singly(notes)
-    opened = notes.to_frame("data").select_seq(_MAY_BE_OPENED)["data"]
+    opened = selected(notes.to_frame("data"), [_MAY_BE_OPENED])["data"]
     rows = np.flatnonzero(opened.to_numpy())
-    found = notes.filter(opened).to_frame("data").select_seq(_BYTES, _END).select_seq(_BYTES, pl.col("end"), _IS_PLAIN)
-    quick = found.filter(found["plain"]).select_seq(_SOURCE, pl.col("end"))
+    found = selected(notes.filter(opened).to_frame("data"), [_BYTES, _END])
+    found = selected(found, [_BYTES, pl.col("end"), _IS_PLAIN])
+    quick = selected(kept(found, found["plain"]), [_SOURCE, pl.col("end")])
     singly = _read_singly(found["data"].filter(~found["plain"]))
     is_plain = found["plain"].to_numpy()
     order = np.append(rows[is_plain], rows[~is_plain])
     starts, lines = np.zeros(len(notes), dtype=np.int64), np.zeros(len(notes), dtype=np.int64)
     starts[order] = np.append(quick["end"].to_numpy() + len("\n---\n"), singly.starts)
-    counts = quick["source"].str.count_matches("\n", literal=True).to_numpy().astype(np.int64)
+    counts = made_of(quick["source"], _LINE_ENDS).to_numpy().astype(np.int64)
     lines[order] = np.append(counts + 2, singly.lines)
     place = np.full(len(notes), len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -59,6 +61,7 @@ def _read_singly(notes: pl.Series) -> Fronts:
 
 
 _BYTES: Final = pl.col("data")
+_LINE_ENDS: Final = TEXTS.str.count_matches("\n", literal=True)
 _NO_SOURCE: Final = pl.Series("source", [""], dtype=pl.String)
 _MAY_BE_OPENED: Final = _BYTES.bin.starts_with(b"---") | _BYTES.bin.starts_with(BOM)
 _END: Final = _BYTES.cast(pl.String).str.find("\n---", literal=True).cast(pl.Int64).fill_null(3).alias("end")

@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from vaultgraph.note.alone import TEXTS, made_of, selected
+
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
@@ -108,7 +110,7 @@ class _Table:
 
     names: tuple[str, ...]
     holds: tuple[pl.Expr, ...]  # a column of that name for each: whether a text has it
-    any_of: str
+    any_of: pl.Expr
     marks: NDArray[np.uint16]
 
 
@@ -117,8 +119,10 @@ def _table(*rows: tuple[str, str, str]) -> _Table:
     for number, (_, characters, _) in enumerate(rows):
         marks[list(characters.encode())] |= np.uint16(1 << number)
     marks.setflags(write=False)
-    holds = tuple(pl.col("text").str.contains(pattern).alias(name) for name, _, pattern in rows)
-    return _Table(tuple(name for name, *_ in rows), holds, "|".join(pattern for *_, pattern in rows), marks)
+    holds = tuple(TEXTS.str.contains(pattern).alias(name) for name, _, pattern in rows)
+    return _Table(
+        tuple(name for name, *_ in rows), holds, TEXTS.str.contains("|".join(pattern for *_, pattern in rows)), marks
+    )
 
 
 _COMMON_TABLE: Final = _table(*_COMMON)
@@ -151,7 +155,7 @@ class Lines:
 def split_lines(bodies: Sequence[str] | pl.Series, *, every_line: bool = False) -> Lines:
     """One row a line of all ``bodies``, whose line ends are LF; with ``every_line`` each line that is not blank is
     `open`."""
-    split = pl.Series("text", bodies, dtype=pl.String).str.split("\n")
+    split = made_of(pl.Series("text", bodies, dtype=pl.String), _SPLIT)
     if len(split) == 1:
         text = split[0].alias("text")
         counts = np.array([len(text)], dtype=np.int64)
@@ -184,7 +188,7 @@ def at_rows(values: pl.Series, rows: IntArray) -> pl.Series:
 def columns_of(lines: Lines, rows: IntArray) -> IntArray:
     """The column at which each line's text begins."""
     texts = at_rows(lines.text, rows)
-    found = texts.to_frame("text").select_seq(_MARGIN_SIZE, _HAS_TAB)
+    found = selected(texts.to_frame("text"), [_MARGIN_SIZE, _HAS_TAB])
     column = found["margin"].to_numpy().astype(np.int64)
     if found["tab"].any():
         tabbed = np.flatnonzero(found["tab"].to_numpy())
@@ -196,16 +200,16 @@ def columns_of(lines: Lines, rows: IntArray) -> IntArray:
 
 def _flags(text: pl.Series) -> dict[str, BoolArray]:
     size = len(text)
-    frame = text.to_frame().select_seq(_IS_OPEN, _LEAD)
+    frame = selected(text.to_frame(), [_IS_OPEN, _LEAD])
     lead = frame["lead"].to_numpy().copy()
     flags = {name: np.zeros(size, dtype=np.bool_) for name in _FOUND_BY_PATTERN}
     flags["open"] = frame["open"].to_numpy()
     flags["caret"] = np.zeros(size, dtype=np.bool_)
-    flags["caret"][flags["open"]] = text.filter(frame["open"]).str.contains("^", literal=True).to_numpy()
+    flags["caret"][flags["open"]] = made_of(text.filter(frame["open"]), _HAS_CARET).to_numpy()
     flags["margin"] = margin = (lead == _MARGIN[0]) | (lead == _MARGIN[1])
     flags["indented"] = np.zeros(size, dtype=np.bool_)
     if margin.any():
-        within = text.filter(pl.Series(margin)).to_frame().select_seq(_IS_INDENTED, _BARE_LEAD)
+        within = selected(text.filter(pl.Series(margin)).to_frame(), [_IS_INDENTED, _BARE_LEAD])
         flags["indented"][margin] = within["indented"].to_numpy()
         lead[margin] = within["lead"].to_numpy()
     flags["blank"] = lead == _NO_BYTE
@@ -223,8 +227,8 @@ def _flags(text: pl.Series) -> dict[str, BoolArray]:
         _find_flags(flags, _NESTED_TABLE, text, lead, loose, has_margin=True)
     if container.any():
         holders = np.flatnonzero(container)
-        content = text.filter(pl.Series(container)).str.replace(_PREFIX, "")
-        inner = content.to_frame().select_seq(_LEAD)["lead"].to_numpy()
+        content = made_of(text.filter(pl.Series(container)), _CONTENT)
+        inner = made_of(content, _LEAD).to_numpy()
         flags["inner_blank"][holders] = inner == _NO_BYTE
         lead[holders] = inner
         _find_flags(flags, _NESTED_TABLE, content, lead, holders)
@@ -249,9 +253,9 @@ def _find_flags(
     marks, found_at = marks[asked], asked if rows is None else rows[asked]
     texts = texts[pl.Series((found_at if len(texts) == len(lead) else asked).astype(np.uint32))]
     if has_margin:
-        texts = texts.str.strip_chars_start(" \t")
+        texts = made_of(texts, _BARE)
     # all at once first: of most patterns there is nothing to find
-    found = texts.str.contains(table.any_of)
+    found = made_of(texts, table.any_of)
     if not found.any():
         return
     is_found = found.to_numpy()
@@ -265,7 +269,7 @@ def _find_flags(
     marks, found_at, texts = marks[several], found_at[several], at_rows(texts, several)
     asked_for = int(np.bitwise_or.reduce(marks))
     numbers = [number for number in range(len(table.names)) if asked_for & (1 << number)]
-    held = texts.to_frame("text").select_seq(table.holds[number] for number in numbers)
+    held = selected(texts.to_frame("text"), [table.holds[number] for number in numbers])
     for number in numbers:
         name = table.names[number]
         is_asked = marks & (1 << number) != 0
@@ -276,11 +280,13 @@ def _first_byte(texts: pl.Expr) -> pl.Expr:
     return texts.cast(pl.Binary).bin.get(0, null_on_oob=True).fill_null(_NO_BYTE).alias("lead")
 
 
-_TEXT: Final = pl.col("text")
-_LEAD: Final = _first_byte(_TEXT)
-_IS_OPEN: Final = _TEXT.str.contains(_OPEN_SYNTAX).alias("open")
-_IS_INDENTED: Final = pl.any_horizontal(_TEXT.str.starts_with(indent) for indent in _INDENTS).alias("indented")
-_BARE: Final = _TEXT.str.strip_chars_start(" \t")
-_MARGIN_SIZE: Final = (_TEXT.str.len_bytes().cast(pl.Int64) - _BARE.str.len_bytes()).alias("margin")
-_HAS_TAB: Final = _TEXT.str.contains("\t", literal=True).alias("tab")
+_SPLIT: Final = TEXTS.str.split("\n")
+_LEAD: Final = _first_byte(TEXTS)
+_HAS_CARET: Final = TEXTS.str.contains("^", literal=True)
+_CONTENT: Final = TEXTS.str.replace(_PREFIX, "")
+_IS_OPEN: Final = TEXTS.str.contains(_OPEN_SYNTAX).alias("open")
+_IS_INDENTED: Final = pl.any_horizontal(TEXTS.str.starts_with(indent) for indent in _INDENTS).alias("indented")
+_BARE: Final = TEXTS.str.strip_chars_start(" \t")
+_MARGIN_SIZE: Final = (TEXTS.str.len_bytes().cast(pl.Int64) - _BARE.str.len_bytes()).alias("margin")
+_HAS_TAB: Final = TEXTS.str.contains("\t", literal=True).alias("tab")
 _BARE_LEAD: Final = _first_byte(_BARE)

@@ -13,6 +13,7 @@ from urllib.parse import unquote_to_bytes
 import numpy as np
 import polars as pl
 
+from vaultgraph.note.alone import TEXTS, kept, made_of, selected
 from vaultgraph.note.inline import TokenKind
 from vaultgraph.note.lines import BoolArray, IntArray, at_rows
 from vaultgraph.note.patterns import PUNCTUATION, RELATIONSHIP_TYPE, SCHEME, SIZE
@@ -35,6 +36,7 @@ _AT_BAR: Final = _NAME.str.splitn("|", 2).alias("cut")
 _IS_CUT: Final = _AFTER.is_not_null() & (_BEFORE != "")
 _BARE: Final = pl.when(_BEFORE == "\\").then(_BEFORE).otherwise(_BEFORE.str.strip_suffix("\\"))
 _WIKI_TARGET: Final = pl.when(_IS_CUT).then(_BARE).otherwise(_NAME).alias("target")
+_WIKI_CUT: Final = _WIKI_TARGET.str.splitn("#", 2).alias("cut")
 _WIKI_DISPLAY: Final = pl.when(_IS_CUT).then(_AFTER).alias("display")
 
 # what stands before and after the first #
@@ -52,8 +54,12 @@ _TYPE: Final = pl.when(_TITLE.str.contains(RELATIONSHIP_TYPE) & ~pl.col("is_embe
 _MARKDOWN_PARTS: Final = (_IS_WEB, _IS_FOREIGN, _DESTINATION, _LINK_TEXT, _TYPE)
 _HAS_ESCAPE: Final = pl.col("name", "text").str.contains(r"\\|&(?:#|[A-Za-z])[A-Za-z0-9]*;")
 _HAS_PERCENT: Final = pl.col("target", "anchor").str.contains("%[0-9A-Fa-f]{2}")
-_SHOWN: Final = pl.col("display").str.strip_chars()
-_DISPLAY: Final = pl.when(_SHOWN != "").then(_SHOWN).alias("display")
+_SHOWN: Final = TEXTS.str.strip_chars()
+_DISPLAY: Final = pl.when(_SHOWN != "").then(_SHOWN)
+_IS_NAME: Final = TEXTS.str.strip_chars("0123456789") != ""
+_IS_FOLDER: Final = TEXTS.str.ends_with("/")
+_IS_LOOSE: Final = TEXTS.str.contains(_LOOSE_END)
+_IS_ADDRESS: Final = TEXTS.str.contains(r"^(?i:https?)://[^/]")
 
 
 def link_rows(tokens: pl.DataFrame) -> pl.DataFrame:
@@ -94,7 +100,7 @@ def tag_rows(tokens: pl.DataFrame) -> pl.DataFrame:
     is_tag = tokens["kind"] == int(TokenKind.TAG)
     columns = [tokens[name].filter(is_tag) for name in ("note", "line", "name")]
     if len(columns[2]):
-        is_name = columns[2].str.strip_chars("0123456789") != ""
+        is_name = made_of(columns[2], _IS_NAME)
         columns = [column.filter(is_name) for column in columns]
     return pl.DataFrame([*columns[:2], columns[2].alias("tag")])
 
@@ -104,8 +110,8 @@ _Read = tuple[IntArray, list[pl.Series]]
 
 
 def _wikilinks(rows: pl.DataFrame) -> _Read:
-    parts = rows.select_seq(_NAME, _AT_BAR).select_seq(_WIKI_DISPLAY, _WIKI_TARGET.str.splitn("#", 2).alias("cut"))
-    anchored = parts.select_seq(_TARGET, _ANCHOR)
+    parts = selected(selected(rows, [_NAME, _AT_BAR]), [_WIKI_DISPLAY, _WIKI_CUT])
+    anchored = selected(parts, [_TARGET, _ANCHOR])
     properties = rows["property"]
     syntax = np.full(rows.height, LinkSyntax.WIKILINK, dtype=np.uint8)
     if properties.null_count() < rows.height:
@@ -117,9 +123,9 @@ def _wikilinks(rows: pl.DataFrame) -> _Read:
 
 def _markdown(rows: pl.DataFrame) -> _Read:
     """Links and images with a destination; those to the web are URL rows."""
-    escaped = rows.select_seq(_HAS_ESCAPE)
+    escaped = selected(rows, [_HAS_ESCAPE])
     name, text = (_mapped(rows[column], escaped[column], _without_escapes) for column in ("name", "text"))
-    parts = pl.DataFrame([name, text, rows["title"], rows["is_embed"]]).select_seq(_MARKDOWN_PARTS)
+    parts = selected(pl.DataFrame([name, text, rows["title"], rows["is_embed"]]), _MARKDOWN_PARTS)
     is_web = parts["is_web"].to_numpy()
     web, local = np.flatnonzero(is_web), np.flatnonzero(~(is_web | parts["is_foreign"].to_numpy()))
     target, anchor = _at(web, parts["target"])[0], _nothing("anchor", len(web))
@@ -136,10 +142,10 @@ def _markdown(rows: pl.DataFrame) -> _Read:
 
 def _local(destinations: pl.Series) -> tuple[IntArray, pl.Series, pl.Series]:
     """Which destinations are of a note or a file, and the targets and anchors of those, decoded."""
-    anchored = destinations.to_frame().select_seq(_AT_HASH).select_seq(_TARGET, _ANCHOR)
-    encoded = anchored.select_seq(_HAS_PERCENT)
+    anchored = selected(selected(destinations.to_frame(), [_AT_HASH]), [_TARGET, _ANCHOR])
+    encoded = selected(anchored, [_HAS_PERCENT])
     target, anchor = (_mapped(anchored[name], encoded[name], _percent_decoded) for name in ("target", "anchor"))
-    is_folder = target.str.ends_with("/").to_numpy()
+    is_folder = made_of(target, _IS_FOLDER).to_numpy()
     kept = _not_empty(pl.DataFrame([target, anchor]))
     kept = kept[~is_folder[kept]]
     target, anchor = _at(kept, target, anchor)
@@ -147,8 +153,8 @@ def _local(destinations: pl.Series) -> tuple[IntArray, pl.Series, pl.Series]:
 
 
 def _addresses(rows: pl.DataFrame) -> _Read:
-    target = _mapped(rows["name"], rows["name"].str.contains(_LOOSE_END), _without_loose_end).alias("target")
-    kept = np.flatnonzero(target.str.contains(r"^(?i:https?)://[^/]").to_numpy())
+    target = _mapped(rows["name"], made_of(rows["name"], _IS_LOOSE), _without_loose_end).alias("target")
+    kept = np.flatnonzero(made_of(target, _IS_ADDRESS).to_numpy())
     anchor, display, kind = (_nothing(name, len(kept)) for name in ("anchor", "display", "type"))
     syntax = pl.Series("syntax", np.full(len(kept), LinkSyntax.URL, dtype=np.uint8))
     return kept, [*_at(kept, target), anchor, display, syntax, kind]
@@ -184,11 +190,11 @@ def _sized(display: pl.Series, is_embed: BoolArray) -> list[pl.Series]:
         groups = at_rows(display, embeds).str.extract_groups(SIZE).struct.unnest()
         is_sized = groups["2"].is_not_null()
         if is_sized.any():
-            sized, groups = embeds[is_sized.to_numpy()], groups.filter(is_sized)
+            sized, groups = embeds[is_sized.to_numpy()], kept(groups, is_sized)
             display = display.scatter(sized, groups["1"])
             width = width.clone().scatter(sized, groups["2"].cast(pl.Int32))
             height = height.clone().scatter(sized, groups["3"].cast(pl.Int32))
-    display = display.alias("display").to_frame().select_seq(_DISPLAY)["display"]
+    display = made_of(display.alias("display"), _DISPLAY)
     return [display, width.alias("width"), height.alias("height")]
 
 

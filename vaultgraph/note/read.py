@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from vaultgraph.note.alone import TEXTS, made_of, selected
 from vaultgraph.note.canvas import CanvasError, read_canvas
 from vaultgraph.note.field_rows import with_field_keys, with_fields
 from vaultgraph.note.fronts import BOM, Fronts, fronts_of
@@ -65,7 +66,7 @@ def read_notes(
     owners = np.flatnonzero(is_body & ~batch.is_canvas)
     texts = (data if len(owners) == len(data) else at_rows(data, owners)).alias("data")
     fronts = fronts_of(texts)
-    bodies = pl.DataFrame([texts, pl.Series("start", fronts.starts)]).select_seq(_BODY)["body"]
+    bodies = selected(pl.DataFrame([texts, pl.Series("start", fronts.starts)]), [_BODY])["body"]
     del contents, data, texts  # the bodies are a copy
     return _assembled(batch, owners, fronts, bodies, reading if reading is not None and reads_parts(reading) else None)
 
@@ -122,13 +123,13 @@ def _add_canvas(batch: _Batch, note: int, data: bytes) -> None:
 def _has_returns(contents: pl.Series) -> bool:
     if len(contents) < _FEW:
         return any(b"\r" in content for content in contents.to_list())
-    return contents.bin.contains(b"\r").any()
+    return made_of(contents, _HAS_RETURN).any()
 
 
 def _scanned(batch: _Batch, bodies: pl.Series) -> pl.Series:
     """What is scanned for links: bodies with LF as line ends, then the cards of canvases."""
     if batch.has_returns:
-        bodies = bodies.str.replace_all("\r\n", "\n", literal=True).str.replace_all("\r", "\n", literal=True)
+        bodies = made_of(bodies, _WITHOUT_RETURNS)
     if not batch.cards:
         return bodies
     return pl.concat([bodies, pl.Series("body", [text for *_, text in batch.cards], dtype=pl.String)])
@@ -203,6 +204,8 @@ def _with_beside(links: pl.DataFrame, beside: Parts) -> pl.DataFrame:
 _NOTHING: Final = pl.lit(None, dtype=pl.String)
 _NO_TEXT: Final = pl.Series([None], dtype=pl.String)
 _EMPTY: Final = {name: schema.to_frame() for name, schema in SCHEMAS.items()}
+_HAS_RETURN: Final = TEXTS.bin.contains(b"\r")
+_WITHOUT_RETURNS: Final = TEXTS.str.replace_all("\r\n", "\n", literal=True).str.replace_all("\r", "\n", literal=True)
 _TITLE: Final = pl.col("title")
 _STEM: Final = _TITLE.str.extract(r"([^/]+)\.[^./]*\z")  # of a path
 _BODY: Final = pl.col("data").bin.slice(pl.col("start")).cast(pl.String).alias("body")
@@ -325,5 +328,5 @@ def _titles(paths: pl.Series, stated: Mapping[int, str], headings: pl.DataFrame)
     titles = at_rows(texts, place)
     if is_lacking.any():
         stems = pl.when(pl.Series(is_lacking)).then(pl.coalesce(_STEM, _TITLE)).otherwise(_TITLE)
-        titles = titles.to_frame("title").select_seq(stems)["title"]
+        titles = selected(titles.to_frame("title"), [stems])["title"]
     return titles

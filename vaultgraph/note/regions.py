@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from vaultgraph.note.alone import TEXTS, made_of
 from vaultgraph.note.lines import BoolArray, IntArray, Lines, above_of, at_rows, columns_of
 
 _CLOSER: Final = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
@@ -23,6 +24,7 @@ _NO_LIST: Final = 1 << 30
 _NOT_PARAGRAPH: Final = ("blank", "heading", "rule", "underline", "fence", "percent", "dollar")
 _OPENERS: Final = ("fence", "percent", "dollar", "html_comment", "html_block", "html_lone")
 _CLOSED_BY: Final = {"percent": "%%", "dollar": "$$", "html_comment": "-->"}
+_ENDS_LABEL: Final = TEXTS.str.contains("]:", literal=True)
 _UNSURE: Final = (
     "underline", "percent", "dollar", "html_lone", "indented", "inner_heading", "inner_blank", "inner_rule",
     "inner_underline", "footnote",
@@ -67,7 +69,7 @@ def _hard_labels(lines: Lines, opaque: BoolArray) -> IntArray:
     bodies = np.unique(lines.body[rows])
     is_near = np.repeat(np.isin(np.arange(len(lines.first) - 1), bodies), np.diff(lines.first))
     near = np.flatnonzero(is_near)
-    ends = near[at_rows(lines.text, near).str.contains("]:", literal=True).to_numpy()]
+    ends = near[made_of(at_rows(lines.text, near), _ENDS_LABEL).to_numpy()]
     run, run_of_end = _runs(lines, rows, ends)
     return lines.body[rows[np.isin(run, run_of_end)]]
 
@@ -207,7 +209,7 @@ class _Closers:
         return min(rows[index], body_end) if index < len(rows) else body_end
 
     def _holding(self, text: str) -> BoolArray:
-        return self._lines.text.str.contains(text, literal=True).to_numpy()
+        return made_of(self._lines.text, TEXTS.str.contains(text, literal=True)).to_numpy()
 
 
 def _doubtful(lines: Lines, opaque: BoolArray, hard: BoolArray) -> IntArray:

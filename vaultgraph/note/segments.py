@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from vaultgraph.note.alone import TEXTS, kept, made_of, selected
 from vaultgraph.note.cuts import Exact, read_hard
 from vaultgraph.note.lines import BoolArray, IntArray, Lines, at_rows, split_lines
 from vaultgraph.note.regions import find_regions
@@ -21,14 +22,18 @@ from vaultgraph.note.structure import CELL_TAG, structures_of
 _BLOCK_ID: Final = r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$"
 _QUOTE_MARKS: Final = r"^[ \t]*(?:>[ \t]?)+"
 _CLOSING_MARKS: Final = r"(?:^|[ \t])[ \t]*#+[ \t]*$"
-_TEXT: Final = pl.col("text")
-_UNQUOTED: Final = _TEXT.str.replace(_QUOTE_MARKS, "")
-_HASHES: Final = _TEXT.str.strip_chars_start(" ").alias("hashes")
+_UNQUOTED: Final = TEXTS.str.replace(_QUOTE_MARKS, "")
+_HASHES: Final = TEXTS.str.strip_chars_start(" ").alias("hashes")
 _UNMARKED: Final = pl.col("hashes").str.strip_chars_start("#").alias("unmarked")
 _LEVEL: Final = (pl.col("hashes").str.len_bytes() - pl.col("unmarked").str.len_bytes()).cast(pl.UInt8).alias("level")
 _HEADING: Final = pl.col("unmarked").str.strip_chars(" \t").alias("text")
 # what stands around a heading's text and is none of it: blank space, in all scripts
 _BLANKS: Final = " \t\n\x0b\x0c\r\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+_STRIPPED: Final = TEXTS.str.strip_chars(_BLANKS)
+_IS_CLOSED: Final = TEXTS.str.ends_with("#")
+_OPENED: Final = TEXTS.str.replace(_CLOSING_MARKS, "").str.strip_chars(" \t")
+_TAGGED_CELLS: Final = TEXTS.str.replace_all(CELL_TAG, "${1}| #")
+_ID: Final = TEXTS.str.extract(_BLOCK_ID)
 _NO_BLOCKS: Final = pl.DataFrame(schema={"row": pl.Int64, "body": pl.Int64, "id": pl.String})
 
 
@@ -94,9 +99,8 @@ def _quick(lines: Lines, stretches: Stretches) -> tuple[pl.DataFrame, pl.DataFra
     text = _joined(lines, rows, first[has_open], sizes[has_open])
     in_table = stretches.is_table[text["row"].to_numpy()]
     if in_table.any():
-        text = text.with_columns(
-            pl.when(pl.Series(in_table)).then(pl.col("text").str.replace_all(CELL_TAG, "${1}| #")).otherwise("text")
-        )
+        rows_of_tables = made_of(text["text"].filter(pl.Series(in_table)), _TAGGED_CELLS)
+        text = text.with_columns(text["text"].scatter(np.flatnonzero(in_table), rows_of_tables))
     is_heading = flags["heading"] & stretches.readable
     return text, _headings(lines, is_heading, stretches.underlines, rows, first, sizes)
 
@@ -109,14 +113,13 @@ def _joined(lines: Lines, rows: IntArray, first: IntArray, sizes: IntArray) -> p
     texts = lines.text[pl.Series(chosen.astype(np.uint32))]
     quoted = lines.flags["quote"][chosen]
     if quoted.any():
-        marks = texts.to_frame().select(pl.when(pl.Series(quoted)).then(_UNQUOTED).otherwise(_TEXT).alias("text"))
-        texts = marks["text"]
+        texts = texts.scatter(np.flatnonzero(quoted), made_of(texts.filter(pl.Series(quoted)), _UNQUOTED))
     several = np.repeat(sizes > 1, sizes)
     if several.any():
         segment = np.repeat(np.arange(len(first)), sizes)
         frame = pl.DataFrame([pl.Series("segment", segment), texts])
-        single = frame.filter(pl.Series(~several))
-        joined = frame.filter(pl.Series(several)).group_by("segment", maintain_order=True).agg(_TEXT.str.join("\n"))
+        single = kept(frame, pl.Series(~several))
+        joined = kept(frame, pl.Series(several)).group_by("segment", maintain_order=True).agg(TEXTS.str.join("\n"))
         texts = pl.concat([single, joined], rechunk=True).sort("segment")["text"]
     return pl.DataFrame([pl.Series("row", starts), pl.Series("body", lines.body[starts]), texts])
 
@@ -126,14 +129,14 @@ def _headings(
 ) -> pl.DataFrame:
     at = np.flatnonzero(is_heading)
     # step by step: an expression that has another one twice computes it twice
-    marks = at_rows(lines.text, at).to_frame("text").select_seq(_HASHES).select_seq(pl.col("hashes"), _UNMARKED)
-    found = marks.select_seq(_LEVEL, _HEADING)
+    marks = selected(at_rows(lines.text, at).to_frame("text"), [_HASHES])
+    found = selected(selected(marks, [pl.col("hashes"), _UNMARKED]), [_LEVEL, _HEADING])
     headings = found["text"]
-    is_closed = headings.str.ends_with("#")
+    is_closed = made_of(headings, _IS_CLOSED)
     if is_closed.any():
-        opened = headings.filter(is_closed).str.replace(_CLOSING_MARKS, "").str.strip_chars(" \t")
+        opened = made_of(headings.filter(is_closed), _OPENED)
         headings = headings.scatter(np.flatnonzero(is_closed.to_numpy()), opened)
-    headings = headings.str.strip_chars(_BLANKS)
+    headings = made_of(headings, _STRIPPED)
     marked = pl.DataFrame([pl.Series("row", at), pl.Series("body", lines.body[at]), found["level"], headings])
     if not len(underlines):
         return marked
@@ -141,7 +144,7 @@ def _headings(
     text = _joined(lines, rows, first[segment], sizes[segment])
     levels = at_rows(lines.text, underlines).str.contains("=", literal=True)
     lined = text.select(
-        pl.col("row") + _TEXT.str.count_matches("\n") - _TEXT.str.strip_chars_start(_BLANKS).str.count_matches("\n"),
+        pl.col("row") + TEXTS.str.count_matches("\n") - TEXTS.str.strip_chars_start(_BLANKS).str.count_matches("\n"),
         "body",
         pl.when(levels).then(1).otherwise(2).cast(pl.UInt8).alias("level"),
         pl.col("text").str.replace_all(r"[ \t]*\n[ \t]*", " ").str.strip_chars(_BLANKS).alias("text"),
@@ -169,7 +172,5 @@ def _blocks(lines: Lines, readable: BoolArray) -> pl.DataFrame:
     carets = np.flatnonzero(lines.flags["caret"] & readable)
     if not len(carets):
         return _NO_BLOCKS
-    frame = pl.DataFrame(
-        {"row": carets, "body": lines.body[carets], "id": at_rows(lines.text, carets).str.extract(_BLOCK_ID)}
-    )
+    frame = pl.DataFrame({"row": carets, "body": lines.body[carets], "id": made_of(at_rows(lines.text, carets), _ID)})
     return frame.drop_nulls("id")

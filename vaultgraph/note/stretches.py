@@ -11,15 +11,16 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from vaultgraph.note.alone import TEXTS, selected
 from vaultgraph.note.lines import MARKER, BoolArray, IntArray, Lines, above_of, at_rows, columns_of
 from vaultgraph.note.regions import Regions, is_below, near, near_open
 
 _DEEPER: int = 6  # an item this much further in than the one before may be text of that one
 _INSIDE: int = 2  # an item this much further in may lie inside the one before
 _MARKS: Final = (
-    pl.col("text").str.extract(rf"^([ \t]*{MARKER}[ \t]*)").str.len_bytes().fill_null(0).cast(pl.Int64).alias("marks")
+    TEXTS.str.extract(rf"^([ \t]*{MARKER}[ \t]*)").str.len_bytes().fill_null(0).cast(pl.Int64).alias("marks")
 )
-_HAS_TAB: Final = pl.col("text").str.contains(rf"^[ \t]*{MARKER}? *\t").alias("tab")
+_HAS_TAB: Final = TEXTS.str.contains(rf"^[ \t]*{MARKER}? *\t").alias("tab")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +204,7 @@ class _Doubts:
 
     def _is_beside(self, items: IntArray, column: IntArray) -> BoolArray:
         """Where a ``column`` lies between the marker of an item and its text: no list may begin there."""
-        marks = at_rows(self.lines.text, items).to_frame("text").select_seq(_MARKS, _HAS_TAB)
+        marks = selected(at_rows(self.lines.text, items).to_frame("text"), [_MARKS, _HAS_TAB])
         size = marks["marks"].to_numpy()
         text = np.where(marks["tab"].to_numpy(), np.where(self.lines.flags["margin"][items], 8, 4), size)
         return (columns_of(self.lines, items) < column) & (column < text)

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from vaultgraph.note.alone import TEXTS, kept, made_of, selected
 from vaultgraph.note.inline import References, TokenKind, scan_inline
 from vaultgraph.note.lines import BoolArray, IntArray, at_rows
 from vaultgraph.note.patterns import (
@@ -64,14 +65,20 @@ _COLUMNS: Final = pl.Schema(
 _NONE: Final = pl.DataFrame(schema=_COLUMNS)
 _NOTHING: Final = pl.Series([None], dtype=pl.String)
 
-_TEXT: Final = pl.col("text")
-_SIZE: Final = _TEXT.str.len_bytes().alias("size")
-_IS_DOUBTFUL: Final = _TEXT.str.contains(_DOUBTFUL).alias("doubtful")
+_SIZE: Final = TEXTS.str.len_bytes().alias("size")
+_IS_DOUBTFUL: Final = TEXTS.str.contains(_DOUBTFUL).alias("doubtful")
 
-_HAS_TAG_OR_ADDRESS: Final = (_TEXT.str.contains("#", literal=True) | _TEXT.str.contains("://", literal=True)).alias(
+_HAS_TAG_OR_ADDRESS: Final = (TEXTS.str.contains("#", literal=True) | TEXTS.str.contains("://", literal=True)).alias(
     "more"
 )
 
+_HAS_HASH: Final = TEXTS.str.contains("#", literal=True)
+_HAS_BRACKET: Final = TEXTS.str.contains("[", literal=True)
+_HAS_COMMENT: Final = TEXTS.str.contains("<!--", literal=True)
+_IS_DIFFICULT: Final = TEXTS.str.contains(_DIFFICULT)
+_TOKENS: Final = TEXTS.str.extract_all(_TOKEN)
+_TOKENS_IN_PLAIN: Final = TEXTS.str.extract_all(_TOKEN_IN_PLAIN)
+_AT_HASHES: Final = TEXTS.str.split("#")
 _RAW: Final = pl.col("raw")
 _MARKS: Final = (
     _RAW.str.count_matches("\n", literal=True).alias("ends"),
@@ -80,11 +87,11 @@ _MARKS: Final = (
     _RAW.str.starts_with("[[").alias("is_wiki"),
     _RAW.str.starts_with("![[").alias("is_embed"),
 )
-_INNER: Final = _RAW.str.strip_prefix("!").str.strip_prefix("[[").str.strip_suffix("]]")
+_INNER: Final = TEXTS.str.strip_prefix("!").str.strip_prefix("[[").str.strip_suffix("]]")
 _ADDRESS: Final = pl.coalesce(
-    _RAW.str.extract(rf"\A<((?i:https?)://[^{SPACE}<>]+)>\z"), _RAW.str.extract(rf"\A(?:{URL_START})?({URL})\z")
+    TEXTS.str.extract(rf"\A<((?i:https?)://[^{SPACE}<>]+)>\z"), TEXTS.str.extract(rf"\A(?:{URL_START})?({URL})\z")
 )
-_TAG: Final = _RAW.str.extract(rf"\A(?:[{SPACE}]|\\.)?#([^#]+(?:#[^#]+)*)\z").alias("name")
+_TAG: Final = TEXTS.str.extract(rf"\A(?:[{SPACE}]|\\.)?#([^#]+(?:#[^#]+)*)\z").alias("name")
 _DESTINATION: Final = pl.coalesce("2", "3", pl.lit("")).alias("name")
 _ANY_TITLE: Final = pl.coalesce("4", "5", "6")
 _LINK_TITLE: Final = pl.when(_ANY_TITLE != "").then(_ANY_TITLE).alias("title")
@@ -115,24 +122,24 @@ def find_tokens(segments: Segments) -> pl.DataFrame:
     exact = difficult(segments)
     if not exact.any():
         return _quick(frame)
-    quick = _quick(frame.filter(~exact))
-    slow = _slow(frame.filter(exact), segments.references)
+    quick = _quick(kept(frame, ~exact))
+    slow = _slow(kept(frame, exact), segments.references)
     return pl.concat([quick, slow], rechunk=True).sort("segment", maintain_order=True)
 
 
 def difficult(segments: Segments) -> pl.Series:
     """Which segments the column scan leaves to the exact one."""
     text = segments.text["text"]
-    found = text.to_frame().select_seq(_SIZE, _IS_DOUBTFUL)
+    found = selected(text.to_frame(), [_SIZE, _IS_DOUBTFUL])
     is_exact = found["size"].to_numpy() > MOST_BYTES
     if is_exact.any():
-        is_exact[is_exact] = text.filter(pl.Series(is_exact)).str.contains("<!--", literal=True).to_numpy()
+        is_exact[is_exact] = made_of(text.filter(pl.Series(is_exact)), _HAS_COMMENT).to_numpy()
     if segments.references:
         referring = np.isin(segments.text["body"].to_numpy(), list(segments.references))
-        is_exact |= referring & text.str.contains("[", literal=True).to_numpy()
+        is_exact |= referring & made_of(text, _HAS_BRACKET).to_numpy()
     is_doubtful = found["doubtful"]
     if is_doubtful.any():
-        is_exact[is_doubtful.to_numpy()] |= text.filter(is_doubtful).str.contains(_DIFFICULT).to_numpy()
+        is_exact[is_doubtful.to_numpy()] |= made_of(text.filter(is_doubtful), _IS_DIFFICULT).to_numpy()
     return pl.Series("difficult", is_exact)
 
 
@@ -140,7 +147,7 @@ def _quick(frame: pl.DataFrame) -> pl.DataFrame:
     counts, raw = _tokens_in(frame["text"])
     if not counts.any():
         return _NONE
-    marks = raw.to_frame().select_seq(_MARKS)
+    marks = selected(raw.to_frame(), _MARKS)
     segment = np.repeat(frame["segment"].to_numpy(), counts)
     ends, lead = marks["ends"].to_numpy().astype(np.int64), marks["lead"].to_numpy()
     before = np.cumsum(ends) - ends
@@ -162,11 +169,11 @@ def _quick(frame: pl.DataFrame) -> pl.DataFrame:
 def _tokens_in(texts: pl.Series) -> tuple[IntArray, pl.Series]:
     """How many tokens are in each text; all of them, one text after the other."""
     if len(texts) < _MANY:
-        lists = texts.str.extract_all(_TOKEN)
+        lists = made_of(texts, _TOKENS)
         return lists.list.len().to_numpy().astype(np.int64), lists.explode(empty_as_null=False).alias("raw")
-    has_more = texts.to_frame().select_seq(_HAS_TAG_OR_ADDRESS)["more"]
-    plain = texts.filter(~has_more).str.extract_all(_TOKEN_IN_PLAIN)
-    lists = pl.concat([plain, texts.filter(has_more).str.extract_all(_TOKEN)], rechunk=True)
+    has_more = made_of(texts, _HAS_TAG_OR_ADDRESS)
+    plain = made_of(texts.filter(~has_more), _TOKENS_IN_PLAIN)
+    lists = pl.concat([plain, made_of(texts.filter(has_more), _TOKENS)], rechunk=True)
     rows = np.argsort(has_more.to_numpy(), kind="stable")
     counts = np.zeros(len(texts), dtype=np.int64)
     counts[rows] = sizes = lists.list.len().to_numpy()
@@ -218,7 +225,7 @@ def _in_order(
 def _inner(raw: pl.Series) -> pl.Series:
     if not len(raw):
         return raw
-    return raw.to_frame().select_seq(_INNER)["raw"]
+    return made_of(raw, _INNER)
 
 
 def _links_and_tags(rows: IntArray, raw: pl.Series, lead: NDArray[np.uint8], size: NDArray[np.uint32]) -> list[_Found]:
@@ -232,11 +239,11 @@ def _links_and_tags(rows: IntArray, raw: pl.Series, lead: NDArray[np.uint8], siz
         groups = texts.str.extract_groups(_LINK_GROUPS).struct.unnest()
         is_link = groups["1"].is_not_null().to_numpy()
         if is_link.any():
-            found.append(_links(bracketed[is_link], lead, groups.filter(pl.Series(is_link))))
+            found.append(_links(bracketed[is_link], lead, kept(groups, pl.Series(is_link))))
         # a bare address may stand behind an opening bracket that is no link
         others = np.union1d(others, bracketed[~is_link])
     if len(others):
-        names = at_rows(raw, others).to_frame().select_seq(_ADDRESS)["raw"]
+        names = made_of(at_rows(raw, others), _ADDRESS)
         is_address = names.is_not_null()
         found.append(_Found(TokenKind.URL, others[is_address.to_numpy()], names.filter(is_address)))
     tagged = rows[first & _MAY_BE_TAG != 0]
@@ -246,20 +253,19 @@ def _links_and_tags(rows: IntArray, raw: pl.Series, lead: NDArray[np.uint8], siz
 
 
 def _links(order: IntArray, lead: NDArray[np.uint8], groups: pl.DataFrame) -> _Found:
-    parts = groups.select_seq(_DESTINATION, _LINK_TITLE)
+    parts = selected(groups, [_DESTINATION, _LINK_TITLE])
     return _Found(
         TokenKind.MARKDOWN, order, parts["name"], groups["1"], parts["title"], is_embed=lead[order] == _EXCLAMATION
     )
 
 
 def _tags(order: IntArray, raw: pl.Series) -> _Found:
-    parts = raw.to_frame().select_seq(_TAG)
-    names = parts["name"]
+    names = made_of(raw, _TAG)
     if names.null_count():
         is_tag = names.is_not_null()
         order, names = order[is_tag.to_numpy()], names.filter(is_tag)
-    if names.str.contains("#", literal=True).any():  # a tag may follow a tag directly
-        lists = names.str.split("#")
+    if made_of(names, _HAS_HASH).any():  # a tag may follow a tag directly
+        lists = made_of(names, _AT_HASHES)
         order, names = np.repeat(order, lists.list.len().to_numpy()), lists.explode(empty_as_null=False)
     return _Found(TokenKind.TAG, order, names)
 

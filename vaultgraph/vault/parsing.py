@@ -96,9 +96,8 @@ def parse_batches(
                 if batch.paths:
                     parts[cut[0]] = _parse(reading, batch)
                 del batch  # else it would be held while the next one is read
-        except BaseException:
-            left.clear()
-            raise
+        finally:
+            left.clear()  # after a failure, nothing more is begun
 
     if len(cuts) > 1:
         with _second_thread() as pool:
