@@ -85,3 +85,33 @@ def test_a_server_over_http_has_its_web_server():
         print(AppStatus.original_handler is not None, "mcp.server.mcpserver" in sys.modules)
     """)
     assert found == "True False\n"
+
+
+def test_messages_of_the_newest_version_are_the_same_though_they_are_made_when_a_client_speaks_it():
+    found = _run("""
+        import sys
+        from vaultgraph.serve.sdk_parts import parts_only
+
+        with parts_only(over_http=False):
+            from mcp_types import methods
+        print("mcp_types._wire_base" in sys.modules, type(sys.modules["mcp_types._v2026_07_28"]).__name__)
+        params = {"name": "t", "arguments": {"a": 1}, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }}
+        print(type(methods.parse_client_request("tools/call", "2026-07-28", params)).__name__)
+        result = {"content": [{"type": "text", "text": "a"}], "resultType": "complete"}
+        print(methods.serialize_server_result("tools/call", "2026-07-28", result))
+        from pydantic import TypeAdapter
+        from vaultgraph.serve.open_modules import Borrowed
+        tables = [methods.CLIENT_REQUESTS, methods.SERVER_RESULTS]
+        tables += [methods.CLIENT_NOTIFICATIONS, methods.SERVER_NOTIFICATIONS]
+        lent = [kind for table in tables for kind in table.values() if type(kind) is Borrowed]
+        same = [TypeAdapter(kind).json_schema() == TypeAdapter(kind.real()).json_schema() for kind in lent]
+        print(len(lent) > 20, all(same))
+    """)
+    assert found.splitlines()[0] == "True OpenModule"
+    assert found.splitlines()[1] == "CallToolRequest"
+    assert "'text': 'a'" in found.splitlines()[2]
+    assert found.splitlines()[3] == "True True"
