@@ -100,9 +100,10 @@ def _folder_notes(paths: pl.Series, catalogue: Catalogue) -> tuple[Ids, Ids]:
     texts = Texts()
     beside, inside = texts.numbers(keys), texts.numbers(inside_keys.to_series())
     count = len(texts)
-    number = texts.numbers(catalogue.notes["name_key"])
-    rows = np.flatnonzero(number < count)
-    first = first_of(number[rows], rows, count)  # the first by path
+    names = catalogue.notes["name_key"]
+    rows = names.is_in(texts.distinct.implode()).arg_true()
+    number, rows = texts.numbers(names[rows]), rows.to_numpy().astype(np.int64)
+    first = first_of(number, rows, count)  # the first by path
     file = np.append(rows, NONE)[first]
     beside, inside = file[beside], file[inside]
     return np.where(beside >= 0, beside, inside), np.where(beside >= 0, inside, NONE)

@@ -4,6 +4,7 @@ Takes link rows of the records, resolves their distinct targets with resolve.py 
 file rows or keys; `link_relationships` makes relationships of them once nodes.py has numbered the nodes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -79,10 +80,11 @@ class LinkRows:
     rows: pl.DataFrame
     elsewhere: pl.DataFrame
 
-    def towards(self, *destinations: Destination) -> pl.DataFrame:
-        """The rows that lead to one of ``destinations``."""
+    def towards(self, *destinations: Destination, only: Sequence[str] = ()) -> pl.DataFrame:
+        """The rows that lead to one of ``destinations``; of the columns ``only`` some, if there are any."""
         rows = self.rows if Destination.NOTE in destinations else self.elsewhere
         is_chosen = _is_any(rows["destination"].to_numpy(), *destinations)
+        rows = columns_of(rows, *only) if only else rows
         return rows_where(rows, is_chosen) if is_chosen.any() else rows[:0]
 
     def anchored(self) -> pl.DataFrame:

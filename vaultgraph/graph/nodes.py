@@ -34,6 +34,7 @@ from vaultgraph.graph.texts import (
 )
 from vaultgraph.profile.settings import Profile
 
+_LOST: Final = ("key", "name")  # what nodes that exist by being named are made of
 _SPACES: Final = ("Folder", "Concept", "Source")  # of nodes that exist by being named, before shared ones, in order
 _NAMED: Final = pl.Schema(
     {"space": pl.String, "key": pl.String, "node_id": pl.String, "title": pl.String, "id": pl.Int64}
@@ -173,9 +174,9 @@ def _runs(values: pl.Series, first: int, labels_of: Callable[[str], tuple[str, .
 def _media(catalogue: Catalogue, links: LinkRows) -> pl.DataFrame:
     """Files with a node (named by a link, or a canvas) and missing ones, in node order."""
     is_there = catalogue.files["is_canvas"].to_numpy().copy()
-    is_there[links.towards(Destination.FILE)["target"].to_numpy()] = True
+    is_there[links.towards(Destination.FILE, only=("target",))["target"].to_numpy()] = True
     there = np.flatnonzero(is_there)
-    gone = _first_by_key(links.towards(Destination.MISSING))
+    gone = _first_by_key(links.towards(Destination.MISSING, only=_LOST))
     paths = pl.concat([taken(catalogue.files["path"], there), gone["name"].alias("path")], rechunk=True)
     is_missing = np.arange(len(paths)) >= len(there)
     known = media_of(paths)
@@ -200,7 +201,7 @@ def _first_by_key(rows: pl.DataFrame) -> pl.DataFrame:
     keys = Texts()
     number = keys.numbers(rows["key"])
     first = first_of(number, np.arange(rows.height), len(keys))
-    return rows_at(columns_of(rows, "key", "name"), first)
+    return rows_at(rows, first)
 
 
 def _named(links: LinkRows, shared: Shared, folders: Folders) -> pl.DataFrame:
@@ -211,13 +212,13 @@ def _named(links: LinkRows, shared: Shared, folders: Folders) -> pl.DataFrame:
 
 
 def _concepts(links: LinkRows) -> pl.DataFrame:
-    concepts = _first_by_key(links.towards(Destination.CONCEPT)).sort("key")
+    concepts = _first_by_key(links.towards(Destination.CONCEPT, only=_LOST)).sort("key")
     return _space("Concept", concepts["key"], concepts["name"], concepts["name"])
 
 
 def _sources(links: LinkRows) -> pl.DataFrame:
     sources = Texts()
-    sources.numbers(links.towards(Destination.SOURCE)["key"])
+    sources.numbers(links.towards(Destination.SOURCE, only=("key",))["key"])
     addresses = sources.distinct.sort()
     return _space("Source", addresses, addresses, addresses)
 
@@ -238,15 +239,12 @@ def ids_of_notes(catalogue: Catalogue, stated: pl.DataFrame) -> pl.Series:
     ``stated``: (file, text) of the frontmatter ids.
     """
     ids = catalogue.notes["stem"]
-    count = len(ids)
     stated = stated.filter(pl.col("text") != "") if stated.height else stated
     if stated.height:
         ids = _replaced(ids, stated["file"].to_numpy(), stated["text"])
-    texts = Texts()
     # A stated id can equal another note's path; only the whole path is left to tell them apart.
     for shorten in (True, False):
-        number = texts.numbers(ids)
-        shared = np.flatnonzero(np.bincount(number, minlength=count)[number] > 1)
+        shared = ids.is_duplicated().arg_true().to_numpy().astype(np.int64)
         if not len(shared):
             break
         paths = taken(catalogue.files["path"], shared)
@@ -306,7 +304,8 @@ def _joined(*parts: pl.Series) -> pl.Series:
 
 def image_texts(links: LinkRows, titles: pl.Series, of_file: pl.Series, of_key: pl.DataFrame) -> pl.DataFrame:
     """(id, text) of images: the distinct alt texts and titles of what uses them, sorted, a line each."""
-    rows = links.towards(Destination.FILE, Destination.MISSING)
+    asked = ("type", "display", "target", "key", "file")
+    rows = links.towards(Destination.FILE, Destination.MISSING, only=asked)
     rows = rows.filter(rows["type"] == "HAS_IMAGE")
     if not rows.height:
         return pl.DataFrame(schema={"id": pl.Int64, "text": pl.String})

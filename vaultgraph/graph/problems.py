@@ -17,6 +17,8 @@ PROBLEMS: Final = pl.Schema(
     {"path": pl.String, "line": pl.Int32, "code": pl.String, "severity": pl.String, "message": pl.String}
 )
 
+_WORDED: Final = ("file", "line", "name")
+
 
 def collected(frames: list[pl.DataFrame]) -> pl.DataFrame:
     """All problem rows as one frame, sorted by path, line, code and message."""
@@ -30,9 +32,9 @@ def collected(frames: list[pl.DataFrame]) -> pl.DataFrame:
 
 def unresolved(links: LinkRows, paths: pl.Series) -> list[pl.DataFrame]:
     """Links to notes and files that are not there, and links out of the vault; ``paths`` by file row."""
-    concepts = links.towards(Destination.CONCEPT)
-    files = links.towards(Destination.MISSING)
-    outside = links.towards(Destination.OUTSIDE)
+    concepts = links.towards(Destination.CONCEPT, only=_WORDED)
+    files = links.towards(Destination.MISSING, only=_WORDED)
+    outside = links.towards(Destination.OUTSIDE, only=_WORDED)
     return [
         _worded(concepts, paths, "unresolved-link", "info", pl.format("No note is named '{}'.", "name")),
         _worded(files, paths, "missing-attachment", "info", pl.format("No file is named '{}'.", "name")),
