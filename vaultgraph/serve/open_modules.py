@@ -78,8 +78,8 @@ class Borrowed:
     def __or__(self, other: Any) -> Any:
         return self.real() | other
 
-    def __get_pydantic_core_schema__(self, _source: object, handler: Callable[[Any], Any]) -> Any:
-        return handler(self.real())
+    def __get_pydantic_core_schema__(self, _source: object, handler: Any) -> Any:
+        return handler.generate_schema(self.real())
 
     def __ror__(self, other: Any) -> Any:
         return other | self.real()

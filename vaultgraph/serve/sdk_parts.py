@@ -28,8 +28,8 @@ _OVER_HTTP: Final = (
     "mcp.server.transport_security",
 )
 """What the SDK's server imports for every transport, and uses when it makes an application for a web server."""
-_NEWEST: Final = ("mcp_types._v2026_07_28",)
-"""The messages of a version of the protocol that few clients speak yet."""
+_SELDOM: Final = ("importlib.metadata", "mcp_types._v2026_07_28")
+"""What finds out which packages there are, and the messages of a version of the protocol that few clients speak yet."""
 _WEB_SERVER: Final = "uvicorn"  # an extra of the SDK's library for event streams, which looks whether it is there
 
 
@@ -50,7 +50,7 @@ def parts_only(*, over_http: bool) -> Generator[None]:
     if is_hidden:
         sys.modules[_WEB_SERVER] = None  # type: ignore[assignment] -- the import system's word for "there is none"
     try:
-        with _adapters_when_used(), lending(_NEWEST if over_http else (*_NEWEST, *_OVER_HTTP)):
+        with _adapters_when_used(), lending(_SELDOM if over_http else (*_SELDOM, *_OVER_HTTP)):
             yield
     finally:
         if is_hidden:
