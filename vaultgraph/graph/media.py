@@ -121,4 +121,5 @@ def media_of(paths: pl.Series) -> pl.DataFrame:
 
 def has_known_extension(extensions: pl.Series) -> pl.Series:
     """Boolean: a name with this extension means a file even in a plain wikilink; ``extensions`` as names.extension."""
-    return extensions.is_in(list(_KIND_OF)).fill_null(False)
+    # row loop: once for each distinct name of what is not found
+    return pl.Series([name in _KIND_OF for name in extensions.to_list()], dtype=pl.Boolean)

@@ -4,6 +4,7 @@ Used by everything that matches what notes write against what exists. Each funct
 that only Python can do is done once for each distinct name. It knows nothing about vaults.
 """
 
+import re
 import unicodedata
 from typing import Final
 
@@ -24,6 +25,7 @@ _ODD: Final = (
 
 
 _FEW: Final = 64  # names that are taken one by one: a column of them takes longer
+_EXTENSION: Final = re.compile(r"[^/]\.(?![0-9]+\Z)([A-Za-z0-9]{1,12})\Z")
 _NOTES: Final = (".md", ".MD", ".Md", ".mD")
 
 
@@ -103,6 +105,10 @@ def extension(names: pl.Series) -> pl.Series:
 
     An extension is 1 to 12 ASCII letters or digits, at least one of them a letter, so that ``v1.2`` has none.
     """
+    if len(names) <= _FEW:
+        # row loop: a few names
+        ends = [name and _EXTENSION.search(name) for name in names.to_list()]
+        return pl.Series(names.name, [end[1].lower() if end else None for end in ends], dtype=pl.String)
     # Few names have a dot, and fewer have several.
     dotted = names.str.contains(".", literal=True).arg_true().to_numpy()
     texts = Texts()
