@@ -11,10 +11,15 @@ import polars as pl
 
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import fold
-from vaultgraph.graph.texts import Texts
+from vaultgraph.graph.texts import Texts, taken
+from vaultgraph.note.alone import TEXTS, made_of
 
 _MOST_KEYS: Final = 2**31
 _DROPPED: Final = r"[\s\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e]+"
+_BARE: Final = TEXTS.str.replace_all(_DROPPED, "")
+_PARTS: Final = TEXTS.str.split("#")
+_IS_BLOCK: Final = TEXTS.str.strip_chars_start().str.starts_with("^")
+_BLOCK: Final = TEXTS.str.strip_chars().str.strip_chars_start("^")
 
 
 def missing_anchors(links: pl.DataFrame, headings: pl.DataFrame, blocks: pl.DataFrame) -> pl.DataFrame:
@@ -48,15 +53,17 @@ def missing_anchors(links: pl.DataFrame, headings: pl.DataFrame, blocks: pl.Data
 
 def _parts(anchors: pl.Series, keys: Texts) -> tuple[Ids, Ids]:
     """The parts of each anchor, in order: its row, and what is looked for, as ``_present`` gives it."""
-    parts = pl.DataFrame({"at": pl.Series(np.arange(len(anchors))), "part": anchors.str.split("#")}).explode("part")
-    parts = parts.filter(pl.col("part") != "")
-    is_block = parts["part"].str.strip_chars_start().str.starts_with("^").to_numpy()
-    number = np.empty(parts.height, dtype=np.int64)
+    split = made_of(anchors, _PARTS)
+    at = np.repeat(np.arange(len(anchors)), split.list.len().to_numpy())
+    part = split.explode()
+    is_part = part != ""
+    at, part = at[is_part.to_numpy()], part.filter(is_part)
+    is_block = made_of(part, _IS_BLOCK).to_numpy()
+    number = np.empty(len(part), dtype=np.int64)
     blocks, headings = np.flatnonzero(is_block), np.flatnonzero(~is_block)
-    names = parts["part"][blocks].str.strip_chars().str.strip_chars_start("^")
-    number[blocks] = _MOST_KEYS + keys.numbers(fold(names))
-    number[headings] = keys.numbers(heading_keys(parts["part"][headings]))
-    return parts["at"].to_numpy(), number
+    number[blocks] = _MOST_KEYS + keys.numbers(fold(made_of(taken(part, blocks), _BLOCK)))
+    number[headings] = keys.numbers(heading_keys(taken(part, headings)))
+    return at, number
 
 
 def _present(targets: Ids, headings: pl.DataFrame, blocks: pl.DataFrame, keys: Texts) -> list[Ids]:
@@ -77,5 +84,4 @@ def _present(targets: Ids, headings: pl.DataFrame, blocks: pl.DataFrame, keys: T
 def heading_keys(texts: pl.Series) -> pl.Series:
     """The keys under which headings and the parts of anchors are compared, same length and order."""
     folded = fold(texts)
-    bare = folded.str.replace_all(_DROPPED, "")
-    return pl.select(pl.when(bare != "").then(bare).otherwise(folded)).to_series()
+    return made_of(folded, pl.when(_BARE != "").then(_BARE).otherwise(TEXTS))

@@ -11,8 +11,9 @@ import polars as pl
 
 from vaultgraph.files.stamps import Stamps
 from vaultgraph.graph.columns import Ids
-from vaultgraph.graph.names import extension, fold
+from vaultgraph.graph.names import extension, fold, last_part
 from vaultgraph.graph.texts import NONE, Texts, columns_of, rows_at, rows_where
+from vaultgraph.note.alone import TEXTS, made_of
 from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.settings import Profile
 
@@ -74,7 +75,7 @@ def catalogue_of(records: RecordTable, stamps: Stamps, profile: Profile) -> Cata
 
 def _other_files(stamps: Stamps, canvases: pl.DataFrame) -> tuple[pl.DataFrame, Ids]:
     """Every file that is not a note: (path, size_bytes), sorted; and for each its row in ``canvases``, -1 for none."""
-    is_other = ~stamps.files["path"].str.contains(r"(?i)\.md$").to_numpy()
+    is_other = ~made_of(stamps.files["path"], TEXTS.str.contains(r"(?i)\.md$")).to_numpy()
     stamped = rows_where(columns_of(stamps.files, "path", "size_bytes"), is_other)
     canvas_of = np.full(stamped.height, NONE, dtype=np.int64)
     if not canvases.height:
@@ -95,9 +96,8 @@ def _keys(paths: pl.Series, note_count: int) -> list[pl.Series]:
     """Every column of ``Catalogue.files`` that is made of the path."""
     path, name, key, end = pl.col("path"), pl.col("name"), pl.col("key"), pl.col("end_key")
     keys = fold(paths)
-    ends = pl.DataFrame({"path": paths, "key": keys}).select(
-        "path", "key", name=path.str.split("/").list.last(), end_key=key.str.split("/").list.last()
-    )
+    last = [last_part(paths).alias("name"), last_part(keys).alias("end_key")]
+    ends = pl.DataFrame([paths.alias("path"), keys.alias("key"), *last])
     folder = path.str.strip_suffix(name).str.strip_suffix("/").alias("folder")
     notes = ends.head(note_count).select(
         folder,

@@ -6,6 +6,7 @@ and how it is written is not known here.
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,11 @@ import polars as pl
 from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import fold, last_part, slug, without_md
-from vaultgraph.graph.texts import NONE, Sorted, Texts, first_of, sorted_texts
+from vaultgraph.graph.texts import NONE, Sorted, Texts, first_of, sorted_texts, taken
+from vaultgraph.note.alone import TEXTS, made_of
+
+_DEPTH: Final = TEXTS.str.count_matches("/", literal=True)
+_STEM: Final = TEXTS.str.head(-3)
 
 
 class Via(IntEnum):
@@ -116,11 +121,8 @@ def look_up(keys: pl.Series, names: Names) -> Known:
     """What each of the distinct ``keys`` means."""
     count = len(keys)
     places = names.places
-    asked = pl.DataFrame({"key": keys}).select(
-        end=pl.col("key").str.split("/").list.last(), depth=pl.col("key").str.count_matches("/", literal=True)
-    )
-    depth = asked["depth"].to_numpy().astype(np.int64)
-    key, row = _pairs(keys, asked["end"], depth, names)
+    depth = made_of(keys, _DEPTH).to_numpy().astype(np.int64)
+    key, row = _pairs(keys, last_part(keys), depth, names)
     rank, file = places.rank[row], places.file[row]
     order = _order(key, row, count, places)
     far_at = first_of(key, order, count)
@@ -159,7 +161,7 @@ def _places(catalogue: Catalogue) -> Places:
         rank=files["rank"].to_numpy().astype(np.int64),
         file=np.arange(files.height),
     )
-    ends = pl.DataFrame({"end": whole.end.head(count)}).select(pl.col("end").str.head(-3))["end"]
+    ends = made_of(whole.end.head(count), _STEM)
     parts = [whole, _bare(whole, np.arange(count), files["name_key"].head(count), ends)]
     if catalogue.aliases.height:
         linked = _linked(catalogue)
@@ -223,13 +225,12 @@ def _pairs(keys: pl.Series, ends: pl.Series, depth: Ids, names: Names) -> tuple[
             found.append((key_of_end[end_of_near], near))
             continue
         rows = near[(key_of_end[end_of_near] >= 0) & (places.depth[near] >= folders)]
-        tails = pl.DataFrame({"key": places.key[rows.astype(np.uint32)]}).select(
-            pl.col("key").str.split("/").list.tail(folders + 1).list.join("/")
-        )["key"]
+        tail = TEXTS.str.split("/").list.tail(folders + 1).list.join("/")
+        tails = made_of(taken(places.key, rows), tail)
         wanted = Texts()
         wanted.numbers(keys[asked.astype(np.uint32)])
-        tail = wanted.numbers(tails)
-        found.append((np.append(asked, np.full(len(wanted) - len(asked), NONE))[tail], rows))
+        at = wanted.numbers(tails)
+        found.append((np.append(asked, np.full(len(wanted) - len(asked), NONE))[at], rows))
     key, row = (np.concatenate([pair[side] for pair in found] or [depth]) for side in (0, 1))
     return key[key >= 0], row[key >= 0]
 

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.graph.texts import NONE, Texts, taken
+from vaultgraph.note.alone import TEXTS, made_of
 
 WIKILINK: Final = r"\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\]"
 """A wikilink inside a property text; the first group is its target."""
@@ -29,6 +30,19 @@ _EXTENSION: Final = re.compile(r"[^/]\.(?![0-9]+\Z)([A-Za-z0-9]{1,12})\Z")
 _NOTES: Final = (".md", ".MD", ".Md", ".mD")
 
 
+_IS_ODD: Final = TEXTS.str.contains(_ODD)
+_WIDE: Final = (TEXTS.str.len_bytes() != TEXTS.str.len_chars()).arg_true()
+_SPACED: Final = TEXTS.str.contains(r"[\s--\x20]|[_-]|\x20\x20|^\x20|\x20$").arg_true()
+_UNSPACED: Final = TEXTS.str.replace_all(r"[\s_-]+", " ").str.strip_chars(" ")
+_SHAPED: Final = TEXTS.str.replace_all(r"[^\p{L}\p{M}\p{N}]+", "_").str.strip_chars("_").str.to_uppercase()
+_LAST_PART: Final = TEXTS.str.split("/").list.last()
+_FIRST_PART: Final = TEXTS.str.splitn("/", 2).struct.field("field_0")
+_PARENT: Final = TEXTS.str.strip_suffix(_LAST_PART).str.strip_suffix("/")
+_MD: Final = TEXTS.str.contains(r"\.[mM][dD]\z").arg_true()
+_DOTTED: Final = TEXTS.str.contains(".", literal=True).arg_true()
+_EXTENSION: Final = TEXTS.str.extract(r"[^/]\.([A-Za-z0-9]{1,12})$", 1)
+
+
 def fold_text(name: str) -> str:
     """The key under which one name is compared: NFC, full Unicode case folding, NFC again."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
@@ -43,10 +57,10 @@ def fold(names: pl.Series) -> pl.Series:
         )
     # One after the other: for short columns, as most are, the threads of a common select cost more than they gain.
     lowered = names.str.to_lowercase()
-    wide = (names.str.len_bytes() != names.str.len_chars()).arg_true()  # ASCII is never odd, and sooner told
+    wide = made_of(names, _WIDE)  # ASCII is never odd, and sooner told
     if not len(wide):
         return lowered
-    odd = wide.filter(names[wide].str.contains(_ODD))
+    odd = wide.filter(made_of(names[wide], _IS_ODD))
     if not len(odd):
         return lowered
     texts = Texts()
@@ -58,36 +72,30 @@ def fold(names: pl.Series) -> pl.Series:
 
 def slug(keys: pl.Series) -> pl.Series:
     """Folded names with every run of spaces, ``_`` and ``-`` as one space."""
-    spaced = keys.str.contains(r"[\s--\x20]|[_-]|\x20\x20|^\x20|\x20$").arg_true()
+    spaced = made_of(keys, _SPACED)
     if not len(spaced):
         return keys
-    return keys.clone().scatter(spaced, keys[spaced].str.replace_all(r"[\s_-]+", " ").str.strip_chars(" "))
+    return keys.clone().scatter(spaced, made_of(keys[spaced], _UNSPACED))
 
 
 def relationship_types(keys: pl.Series) -> pl.Series:
     """UPPER_SNAKE of property keys: ``related to`` and ``related-to`` give ``RELATED_TO``."""
-    shaped = keys.str.replace_all(r"[^\p{L}\p{M}\p{N}]+", "_").str.strip_chars("_").str.to_uppercase()
-    return pl.select(pl.when(shaped != "").then(shaped).otherwise(keys)).to_series()
+    return made_of(keys, pl.when(_SHAPED != "").then(_SHAPED).otherwise(TEXTS))
 
 
 def parent(paths: pl.Series) -> pl.Series:
     """The folder of each path, ``""`` for the root."""
-    path = pl.col("path")
-    return pl.DataFrame({"path": paths}).select(path.str.strip_suffix(_last_part(path)).str.strip_suffix("/"))["path"]
+    return made_of(paths, _PARENT)
 
 
 def last_part(paths: pl.Series) -> pl.Series:
     """The name after the last ``/``."""
-    return pl.DataFrame({"path": paths}).select(_last_part(pl.col("path")))["path"]
-
-
-def _last_part(paths: pl.Expr) -> pl.Expr:
-    return paths.str.split("/").list.last()
+    return made_of(paths, _LAST_PART)
 
 
 def first_part(paths: pl.Series) -> pl.Series:
     """The part before the first ``/``, the whole path where there is none."""
-    return paths.str.splitn("/", 2).struct.field("field_0")
+    return made_of(paths, _FIRST_PART)
 
 
 def without_md(paths: pl.Series) -> pl.Series:
@@ -96,7 +104,7 @@ def without_md(paths: pl.Series) -> pl.Series:
         # row loop: a few paths
         bare = [path[:-3] if path is not None and path.endswith(_NOTES) else path for path in paths.to_list()]
         return pl.Series(paths.name, bare, dtype=pl.String)
-    notes = paths.str.contains(r"\.[mM][dD]\z").arg_true()
+    notes = made_of(paths, _MD)
     return paths.clone().scatter(notes, paths[notes].str.head(-3)) if len(notes) else paths
 
 
@@ -110,9 +118,9 @@ def extension(names: pl.Series) -> pl.Series:
         ends = [name and _EXTENSION.search(name) for name in names.to_list()]
         return pl.Series(names.name, [end[1].lower() if end else None for end in ends], dtype=pl.String)
     # Few names have a dot, and fewer have several.
-    dotted = names.str.contains(".", literal=True).arg_true().to_numpy()
+    dotted = made_of(names, _DOTTED).to_numpy()
     texts = Texts()
-    at = texts.numbers(names[dotted].str.extract(r"[^/]\.([A-Za-z0-9]{1,12})$", 1))
+    at = texts.numbers(made_of(names[dotted], _EXTENSION))
     found = texts.distinct.str.to_lowercase()
     is_one = np.append(found.str.contains("[a-z]").to_numpy(), False)
     place = np.full(len(names), NONE, dtype=np.int64)

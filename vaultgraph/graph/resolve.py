@@ -18,7 +18,8 @@ from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.known import Known, Names, Via, look_up
 from vaultgraph.graph.names import fold, slug
-from vaultgraph.graph.texts import NONE, Texts, taken
+from vaultgraph.graph.texts import NONE, Texts, columns_of, taken
+from vaultgraph.note.alone import TEXTS, made_of, selected
 
 OUTSIDE: Final = r"^(?:(?i:file):|[A-Za-z]:[\\/]|\\\\)"
 DOTTED: Final = r"(?:^|/)\.{1,2}(?:/|$)|[^:]//"
@@ -34,6 +35,7 @@ class Mode(IntEnum):
 
 Flags = npt.NDArray[np.bool_]
 
+_SHAPES: Final = ("name", "is_rooted", "is_relative", "is_outside")
 ASKED: Final = pl.Schema({"target": pl.String, "folder": pl.String, "mode": pl.UInt8})
 CALLED: Final = pl.Schema({"via": pl.UInt8, "key": pl.String, "file": pl.Int64})
 """What ``other_names`` gives."""
@@ -67,7 +69,7 @@ def other_names(catalogue: Catalogue, aliases: pl.DataFrame, titles: pl.Series) 
     titled = fold(titles)
     # Folding a path folds each part, so the stem's key is there already.
     stems = catalogue.notes["end_key"]
-    stems = pl.DataFrame({"stem": stems}).select(pl.col("stem").str.head(-3))["stem"]
+    stems = made_of(stems, TEXTS.str.head(-3))
     named = [
         (Via.ALIAS, aliases["file"].to_numpy(), fold(aliases["name"]) if aliases.height else aliases["name"]),
         (Via.TITLE, rows, titled),
@@ -86,23 +88,23 @@ def other_names(catalogue: Catalogue, aliases: pl.DataFrame, titles: pl.Series) 
 def _names(targets: pl.Series) -> pl.DataFrame:
     """What distinct targets are by themselves: target, name, key, is_rooted, is_relative, is_outside."""
     target = pl.col("target").str.strip_chars()
-    names = pl.DataFrame({"target": targets}).select(
-        "target",
-        name=target.str.strip_chars("/"),
-        is_rooted=target.str.starts_with("/"),
-        is_relative=target.str.contains(r"^\.{1,2}(?:/|$)"),
-        is_outside=target.str.contains(OUTSIDE),
-    )
-    inner = names["name"].str.contains(DOTTED) & ~names["is_relative"]
+    shapes = [
+        target.str.strip_chars("/").alias("name"),
+        target.str.starts_with("/").alias("is_rooted"),
+        target.str.contains(r"^\.{1,2}(?:/|$)").alias("is_relative"),
+        target.str.contains(OUTSIDE).alias("is_outside"),
+    ]
+    names = columns_of(selected(targets.alias("target").to_frame(), shapes), *_SHAPES)
+    names = names.insert_column(0, targets.alias("target"))
+    inner = made_of(names["name"], TEXTS.str.contains(DOTTED)) & ~names["is_relative"]
     if inner.any():
         straight = _straightened(names.filter(inner)["name"]).rename({"path": "name", "straight": "plain"})
         names = names.join(straight, on="name", how="left", maintain_order="left").with_columns(
             name=pl.coalesce("plain", "name"),
             is_outside=pl.col("is_outside") | pl.col("escapes").fill_null(False),
         )
-    return names.with_columns(key=fold(names["name"])).select(
-        "target", "name", "key", "is_rooted", "is_relative", "is_outside"
-    )
+    names = names.insert_column(2, fold(names["name"]).alias("key"))
+    return columns_of(names, "target", "name", "key", "is_rooted", "is_relative", "is_outside")
 
 
 def _straightened(paths: pl.Series) -> pl.DataFrame:
