@@ -40,7 +40,8 @@ _FIRST_PART: Final = TEXTS.str.splitn("/", 2).struct.field("field_0")
 _PARENT: Final = TEXTS.str.strip_suffix(_LAST_PART).str.strip_suffix("/")
 _MD: Final = TEXTS.str.contains(r"\.[mM][dD]\z").arg_true()
 _DOTTED: Final = TEXTS.str.contains(".", literal=True).arg_true()
-_EXTENSION: Final = TEXTS.str.extract(r"[^/]\.([A-Za-z0-9]{1,12})$", 1)
+_HAS_LETTER: Final = TEXTS.str.contains("[a-z]")
+_ENDING: Final = TEXTS.str.extract(r"[^/]\.([A-Za-z0-9]{1,12})$", 1)
 
 
 def fold_text(name: str) -> str:
@@ -120,9 +121,9 @@ def extension(names: pl.Series) -> pl.Series:
     # Few names have a dot, and fewer have several.
     dotted = made_of(names, _DOTTED).to_numpy()
     texts = Texts()
-    at = texts.numbers(made_of(names[dotted], _EXTENSION))
+    at = texts.numbers(made_of(names[dotted], _ENDING))
     found = texts.distinct.str.to_lowercase()
-    is_one = np.append(found.str.contains("[a-z]").to_numpy(), False)
+    is_one = np.append(made_of(found, _HAS_LETTER).to_numpy(), False)
     place = np.full(len(names), NONE, dtype=np.int64)
     place[dotted] = np.where(is_one[at], at, NONE)
     return taken(found, place)
