@@ -4,7 +4,6 @@ Pure functions of words; the parser and the binder decide where the advice appli
 """
 
 from collections.abc import Collection, Iterable
-from difflib import get_close_matches
 from typing import Final
 
 from vaultgraph.errors import QueryError, QuerySyntaxError, ReadOnlyError, UnsupportedError
@@ -70,6 +69,8 @@ def nearest(name: str, candidates: Collection[str]) -> str | None:
         return by_lower[lower]
     slack = max(2, len(lower) // 3)
     near_length = [word for word in by_lower if abs(len(word) - len(lower)) <= slack]
+    from difflib import get_close_matches  # noqa: PLC0415 -- only for who is mistaken
+
     found = get_close_matches(lower, near_length, n=1, cutoff=0.65)
     return by_lower[found[0]] if found else None
 

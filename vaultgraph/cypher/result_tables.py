@@ -5,7 +5,6 @@ has no type a frame could keep, so it becomes JSON text. Tables to look at show 
 are.
 """
 
-import html
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -85,6 +84,8 @@ def rest_line(shown: int, rows: int) -> str:
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], height: int) -> str:
     """An HTML table of the first rows; everything in it is escaped."""
+    import html  # noqa: PLC0415 -- only for notebooks
+
     head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
     lines = ["<tr>" + "".join(f"<td>{html.escape(shown_cell(value))}</td>" for value in row) + "</tr>" for row in rows]
     rest = rest_line(len(lines), height)

@@ -4,7 +4,6 @@ Behind the tool `read_source`. Reads the file as it is on disk now. What a title
 callers come with a path. Headings are found by their look, code fences and frontmatter aside.
 """
 
-import difflib
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -197,7 +196,9 @@ def _section(path: str, headings: tuple[Heading, ...], asked: str, line_count: i
         index = next((i for i in range(first, stop) if _folded(headings[i].text) == wanted), None)
         if index is None:
             known = list(dict.fromkeys(heading.text for heading in headings))
-            nearest = difflib.get_close_matches(name.strip("# "), known, n=3, cutoff=0.5)
+            from difflib import get_close_matches  # noqa: PLC0415 -- only where a heading is wrong
+
+            nearest = get_close_matches(name.strip("# "), known, n=3, cutoff=0.5)
             advice = f" Did you mean {' or '.join(nearest)}?" if nearest else f" It has: {', '.join(known[:8])}."
             raise ParameterError(
                 f"heading: {path} has no heading {name.strip('# ')!r}.{advice if known else ' It has none at all.'}",

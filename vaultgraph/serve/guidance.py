@@ -7,7 +7,6 @@ once. Text of a vault is labelled as such wherever it is shown.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -179,6 +178,8 @@ def _skills(
 
 def _own_skills(session: Session) -> Iterator[tuple[Source, "Skill"]]:
     """Our own skills and the operator's, later ones of a name in place of earlier ones."""
+    from importlib.resources import files  # noqa: PLC0415 -- only for who asks for them
+
     from vaultgraph.profile.guidance import SKILL_FOLDER, read_guidance  # noqa: PLC0415 -- loads the YAML reader
     from vaultgraph.vault.guidance_files import MOST_BYTES  # noqa: PLC0415 -- as above
 

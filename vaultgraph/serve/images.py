@@ -3,7 +3,6 @@
 A name without its folder resolves like an embed, where it is unique. Refused items take no place among the delivered.
 """
 
-import difflib
 from typing import Final
 
 from vaultgraph.errors import FileError, ImageError, MissingFileError, ParameterError, VaultgraphError
@@ -129,7 +128,9 @@ def _with_nearest(missing: MissingFileError, name: str, names: dict[str, list[st
     """The error with the paths of files whose names are like ``name`` too."""
     by_stem = {key.rsplit(".", 1)[0]: paths for key, paths in names.items()}
     known = {**by_stem, **names}
-    close = difflib.get_close_matches(name.rsplit("/", 1)[-1], list(known), n=NEAREST, cutoff=0.7)
+    from difflib import get_close_matches  # noqa: PLC0415 -- only where a name is wrong
+
+    close = get_close_matches(name.rsplit("/", 1)[-1], list(known), n=NEAREST, cutoff=0.7)
     found = [path for key in close for path in known[key]]
     nearest = list(dict.fromkeys([*missing.data["nearest"], *found]))[:NEAREST]
     if not nearest:

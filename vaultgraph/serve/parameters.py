@@ -6,7 +6,6 @@ text for a list of texts counts as its one entry.
 """
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, Final, cast
 
 from vaultgraph.errors import ParameterError
@@ -64,6 +63,8 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
     folded = {other.casefold(): other for other in reversed(known)}
     if name.casefold() in folded:
         return folded[name.casefold()]
+    from difflib import get_close_matches  # noqa: PLC0415 -- only for who is mistaken
+
     found = get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.5)
     return folded[found[0]] if found else None
 

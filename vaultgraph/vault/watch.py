@@ -8,7 +8,6 @@ Changes in dot folders other than `.kglite` cost nothing, and the vault's own ca
 """
 
 import logging
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -262,6 +261,8 @@ class Watcher:
 
     def _follow_source(self) -> None:
         # The documented backend: `watchfiles.watch` cannot change its pace. Not imported where there is a bell.
+        import tempfile  # noqa: PLC0415
+
         from watchfiles._rust_notify import RustNotify  # noqa: PLC0415
 
         with tempfile.TemporaryDirectory(prefix=".vaultgraph-", ignore_cleanup_errors=True) as made:
