@@ -7,13 +7,15 @@ line; here they let their modules be imported one by one, and import the rest as
 import os
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Final
 
 from vaultgraph.serve.open_modules import lending, open_module
 
 _PACKAGES: Final = ("mcp", "mcp.server")  # each before those inside it
 _OVER_HTTP: Final = (
+    "anyio._core._sockets",
     "starlette.applications",
     "starlette.middleware",
     "starlette.middleware.authentication",
@@ -27,9 +29,10 @@ _OVER_HTTP: Final = (
     "mcp.server.streamable_http_manager",
     "mcp.server.transport_security",
 )
-"""What the SDK's server imports for every transport, and uses when it makes an application for a web server."""
+"""What is imported for every transport, and used by a server over HTTP only."""
 _SELDOM: Final = ("importlib.metadata", "mcp_types._v2026_07_28")
 """What finds out which packages there are, and the messages of a version of the protocol that few clients speak yet."""
+_LOOP: Final = "anyio._backends._asyncio"  # which running would bring in, with all it imports
 _WEB_SERVER: Final = "uvicorn"  # an extra of the SDK's library for event streams, which looks whether it is there
 
 
@@ -52,6 +55,8 @@ def parts_only(*, over_http: bool) -> Generator[None]:
     try:
         with _adapters_when_used(), lending(_SELDOM if over_http else (*_SELDOM, *_OVER_HTTP)):
             yield
+            with suppress(ImportError):  # another version than this was written for
+                import_module(_LOOP)
     finally:
         if is_hidden:
             del sys.modules[_WEB_SERVER]
