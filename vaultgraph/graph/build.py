@@ -33,9 +33,10 @@ from vaultgraph.graph.properties import property_segments
 from vaultgraph.graph.relationships import relationship_tables
 from vaultgraph.graph.resolve import CALLED, other_names
 from vaultgraph.graph.shared import CHILD_OF, Shared, shared_nodes
-from vaultgraph.graph.texts import NONE, Texts, numbers_of, taken
+from vaultgraph.graph.texts import NONE, Texts, numbers_of, rows_where, taken
 from vaultgraph.graph.unmet import unmet
 from vaultgraph.graph.unused_rules import unused_rules
+from vaultgraph.note.alone import TEXTS, made_of
 from vaultgraph.note.records import RecordTable, ValueKind
 from vaultgraph.profile.settings import Profile
 
@@ -234,8 +235,9 @@ def shared_relationships(shared: Shared, numbering: Numbering) -> list[pl.DataFr
     """Mentions of shared nodes, and the nesting of tags."""
     mentions, nested = shared.mentions, shared.nested
     labels, keys = Texts(), Texts()
-    spaces = numbering.of_key.filter(numbering.of_key["space"].str.starts_with("shared/"))
-    label = labels.numbers(spaces["space"].str.strip_prefix("shared/"))
+    space = numbering.of_key["space"]
+    spaces = rows_where(numbering.of_key, made_of(space, TEXTS.str.starts_with("shared/")).to_numpy())
+    label = labels.numbers(made_of(spaces["space"], TEXTS.str.strip_prefix("shared/")))
     key = keys.numbers(spaces["key"])
     nodes = np.full((len(labels), len(keys)), NONE, dtype=np.int64)
     nodes[label, key] = spaces["id"].to_numpy()
@@ -243,11 +245,11 @@ def shared_relationships(shared: Shared, numbering: Numbering) -> list[pl.DataFr
     def ids(rows: pl.DataFrame, name: str = "key") -> pl.Series:
         return pl.Series(nodes[labels.numbers(rows["label"]), keys.numbers(rows[name])])
 
-    sources = taken(numbering.of_file, mentions["file"].to_numpy())
-    lines = mentions["line"].cast(pl.Int64)
-    ends = [sources.alias("source"), ids(mentions).alias("target")]
+    rows, names = mentions.rows, mentions.names
+    sources = taken(numbering.of_file, rows["file"].to_numpy())
+    ends = [sources.alias("source"), taken(ids(names), mentions.name).alias("target")]
     named = pl.Series("type", [CHILD_OF]).new_from_index(0, nested.height)
     return [
-        pl.DataFrame([*ends, mentions["type"], lines, mentions["property"]]),
+        pl.DataFrame([*ends, taken(names["type"], mentions.name), rows["line"].cast(pl.Int64), rows["property"]]),
         pl.DataFrame([ids(nested).alias("source"), ids(nested, "parent").alias("target"), named]),
     ]

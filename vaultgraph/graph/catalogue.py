@@ -5,6 +5,7 @@ A file row is a position in ``files``; it is neither a note's row in the records
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -13,9 +14,11 @@ from vaultgraph.files.stamps import Stamps
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import extension, fold, last_part
 from vaultgraph.graph.texts import NONE, Texts, columns_of, rows_at, rows_where
-from vaultgraph.note.alone import TEXTS, made_of
+from vaultgraph.note.alone import TEXTS, made_of, selected
 from vaultgraph.note.records import RecordTable
 from vaultgraph.profile.settings import Profile
+
+_KEYS: Final = ("folder", "stem", "key", "name_key", "end_key", "rank")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +102,12 @@ def _keys(paths: pl.Series, note_count: int) -> list[pl.Series]:
     last = [last_part(paths).alias("name"), last_part(keys).alias("end_key")]
     ends = pl.DataFrame([paths.alias("path"), keys.alias("key"), *last])
     folder = path.str.strip_suffix(name).str.strip_suffix("/").alias("folder")
-    notes = ends.head(note_count).select(
-        folder,
-        name.str.head(-3).alias("stem"),
-        key,
-        key.str.head(-3).alias("name_key"),
-        end,
-        pl.lit(0, pl.UInt8).alias("rank"),
-    )
+    shapes = [folder, name.str.head(-3).alias("stem"), key, key.str.head(-3).alias("name_key"), end]
+    notes = columns_of(selected(ends.head(note_count), [*shapes, pl.lit(0, pl.UInt8).alias("rank")]), *_KEYS)
     if note_count == len(paths):
         return notes.get_columns()
     others = ends.tail(len(paths) - note_count)
     rank = pl.when(extension(others["name"]).is_not_null()).then(0).otherwise(2).cast(pl.UInt8)
-    others = others.select(folder, name.alias("stem"), key, key.alias("name_key"), end, rank.alias("rank"))
+    shapes = [folder, name.alias("stem"), key, key.alias("name_key"), end, rank.alias("rank")]
+    others = columns_of(selected(others, shapes), *_KEYS)
     return pl.concat([notes, others], rechunk=True).get_columns()

@@ -14,6 +14,7 @@ from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import fold, last_part, parent
 from vaultgraph.graph.texts import NONE, Texts, first_of, or_null, rows_of, taken
+from vaultgraph.note.alone import TEXTS, made_of
 
 CONTAINS: Final = "CONTAINS"
 
@@ -96,12 +97,12 @@ def _above(catalogue: Catalogue) -> tuple[pl.Series, Ids]:
 def _folder_notes(paths: pl.Series, catalogue: Catalogue) -> tuple[Ids, Ids]:
     """The file row of each folder's note, and of a second one, which lies inside; -1 for none."""
     keys = fold(paths)
-    inside_keys = pl.DataFrame({"key": keys, "end": last_part(keys)}).select(pl.format("{}/{}", "key", "end"))
+    inside_keys = keys + "/" + last_part(keys)
     texts = Texts()
-    beside, inside = texts.numbers(keys), texts.numbers(inside_keys.to_series())
+    beside, inside = texts.numbers(keys), texts.numbers(inside_keys)
     count = len(texts)
     names = catalogue.notes["name_key"]
-    rows = names.is_in(texts.distinct.implode()).arg_true()
+    rows = made_of(names, TEXTS.is_in(texts.distinct.implode()).arg_true())
     number, rows = texts.numbers(names[rows]), rows.to_numpy().astype(np.int64)
     first = first_of(number, rows, count)  # the first by path
     file = np.append(rows, NONE)[first]

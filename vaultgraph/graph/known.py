@@ -149,15 +149,12 @@ def _twins(catalogue: Catalogue) -> pl.DataFrame:
 
 def _places(catalogue: Catalogue) -> Places:
     files, count = catalogue.files, catalogue.note_count
-    folder = pl.col("folder")
-    depths = pl.DataFrame({"folder": catalogue.folders}).select(
-        depth=pl.when(folder != "").then(folder.str.count_matches("/", literal=True) + 1).otherwise(0)
-    )
+    depths = made_of(catalogue.folders, pl.when(TEXTS != "").then(_DEPTH + 1).otherwise(0))
     whole = Places(
         key=files["key"],
         end=files["end_key"],
         path=files["path"],
-        depth=depths["depth"].to_numpy().astype(np.int64)[catalogue.folder_of],
+        depth=depths.to_numpy().astype(np.int64)[catalogue.folder_of],
         rank=files["rank"].to_numpy().astype(np.int64),
         file=np.arange(files.height),
     )

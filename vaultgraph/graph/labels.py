@@ -13,6 +13,7 @@ from vaultgraph.graph.catalogue import Catalogue
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import WIKILINK, first_part, last_part, parent, without_md
 from vaultgraph.graph.texts import NONE, Texts, columns_of, order_by, rows_where, taken
+from vaultgraph.note.alone import TEXTS, made_of
 from vaultgraph.note.records import ValueKind
 from vaultgraph.profile.settings import Profile
 
@@ -48,9 +49,8 @@ def _labels_from_type(properties: pl.DataFrame, note_count: int, names: Texts) -
         return label_of
     written = Texts()
     at = written.numbers(rows["text"])
-    text = pl.DataFrame({"text": written.distinct}).select(pl.col("text").str.strip_chars())["text"]
-    target = text.str.extract(WIKILINK, 1).str.strip_chars()
-    target = without_md(last_part(target))
+    text = made_of(written.distinct, TEXTS.str.strip_chars())
+    target = without_md(last_part(made_of(text, TEXTS.str.extract(WIKILINK, 1).str.strip_chars())))
     named = pl.select(pl.coalesce(*(pl.when(part != "").then(part) for part in (target, text)))).to_series()
     labels = names.numbers(named)[at]
     file, ordinal = rows["file"].to_numpy(), rows["ordinal"].to_numpy().astype(np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from vaultgraph.graph.names import extension
-from vaultgraph.graph.texts import Texts
+from vaultgraph.graph.texts import Texts, rows_at
 
 IMAGE: Final = ("Image",)
 ATTACHMENT: Final = ("Attachment",)
@@ -116,7 +116,7 @@ def media_of(paths: pl.Series) -> pl.DataFrame:
     # row loop: once for each distinct extension
     known = [(_KIND_OF.get(name, ""), _MIME_OF.get(name, _UNKNOWN)) for name in texts.distinct.to_list()]
     table = pl.DataFrame([*known, ("", _UNKNOWN)], schema={"kind": pl.String, "mime": pl.String}, orient="row")
-    return table[np.where(at >= 0, at, len(known))]
+    return rows_at(table, np.where(at >= 0, at, len(known)))
 
 
 def has_known_extension(extensions: pl.Series) -> pl.Series:

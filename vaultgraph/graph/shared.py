@@ -40,13 +40,29 @@ _PARENTS: Final = pl.Schema(
 
 
 @dataclass(frozen=True, slots=True)
+class Mentions:
+    """Who mentions what. ``rows``: file, line, property; ``name``: the row of each in ``names``: label, key, spelling
+    and type, which may repeat."""
+
+    rows: pl.DataFrame
+    name: Ids
+    names: pl.DataFrame
+
+    def clear(self) -> "Mentions":
+        """None of them."""
+        return Mentions(self.rows.clear(), self.name[:0], self.names.clear())
+
+
+@dataclass(frozen=True, slots=True)
 class Shared:
-    """``nodes``: (label, key, title) sorted by label and key. ``mentions``: distinct (file, label, key, type) with the
-    first line and property. ``nested``: (label, key, parent) of tags, distinct, in any order. ``used``: how often each
-    spelling is written, (label, key, spelling, uses), in any order."""
+    """``nodes``: (label, key, title) sorted by label and key. ``mentions``: distinct by file, label, key and type,
+    with the first line and property. ``nested``: (label, key, parent) of tags, distinct, in any order.
+
+    ``used``: how often each spelling is written, (label, key, spelling, uses), in any order.
+    """
 
     nodes: pl.DataFrame
-    mentions: pl.DataFrame
+    mentions: Mentions
     nested: pl.DataFrame
     used: pl.DataFrame
 
@@ -76,40 +92,30 @@ def uses_of(written: pl.DataFrame) -> pl.DataFrame:
     return _uses(_of_rows(written))
 
 
-def distinct_mentions(written: pl.DataFrame) -> pl.DataFrame:
+def distinct_mentions(written: pl.DataFrame) -> Mentions:
     """`Shared.mentions` of written mentions."""
     return _distinct(_of_rows(written))
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """Mentions as written. ``rows``: file, line, property; ``name``: the row of each in ``names``: label, key,
-    spelling and type, which may repeat."""
-
-    rows: pl.DataFrame
-    name: Ids
-    names: pl.DataFrame
-
-
-def _of_rows(written: pl.DataFrame) -> _Written:
+def _of_rows(written: pl.DataFrame) -> Mentions:
     names = columns_of(written, "label", "key", "spelling", "type")
-    return _Written(columns_of(written, "file", "line", "property"), np.arange(written.height), names)
+    return Mentions(columns_of(written, "file", "line", "property"), np.arange(written.height), names)
 
 
-def _written(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile) -> _Written:
+def _written(tags: pl.DataFrame, properties: pl.DataFrame, profile: Profile) -> Mentions:
     parts = [_tag_mentions(tags, profile)]
     parts += [_of_rows(_hub_mentions(properties, key, profile)) for key in sorted(profile.hubs)]
     if len(parts) == 1:
         return parts[0]
     before = np.cumsum([0, *(part.names.height for part in parts)])
-    return _Written(
+    return Mentions(
         pl.concat([part.rows for part in parts], rechunk=True),
         np.concatenate([part.name + first for part, first in zip(parts, before, strict=False)]),
         pl.concat([part.names for part in parts], rechunk=True),
     )
 
 
-def _uses(written: _Written) -> pl.DataFrame:
+def _uses(written: Mentions) -> pl.DataFrame:
     """`Shared.used` of mentions."""
     names = written.names
     order, starts = _groups(*(Texts().numbers(names[name]) for name in ("label", "key", "spelling")))
@@ -119,7 +125,7 @@ def _uses(written: _Written) -> pl.DataFrame:
     return used.with_columns(pl.Series("uses", uses.astype(np.uint32)))
 
 
-def _distinct(written: _Written) -> pl.DataFrame:
+def _distinct(written: Mentions) -> Mentions:
     """`Shared.mentions` of mentions."""
     names = written.names
     order, starts = _groups(*(Texts().numbers(names[name]) for name in ("label", "key", "type")))
@@ -134,8 +140,7 @@ def _distinct(written: _Written) -> pl.DataFrame:
         often = rows_at(rows, order[is_repeated]).group_by("file", "name")
         often = often.agg(pl.col("line").min(), pl.col("property").first(ignore_nulls=True))
         mentions = pl.concat([mentions, often], rechunk=True)
-    called = (taken(names[column], mentions["name"].to_numpy()) for column in ("label", "key", "type"))
-    return pl.DataFrame([mentions["file"], *called, mentions["line"], mentions["property"]])
+    return Mentions(columns_of(mentions, "file", "line", "property"), mentions["name"].to_numpy(), names)
 
 
 def _groups(*keys: Ids) -> tuple[Ids, Ids]:
@@ -147,7 +152,7 @@ def _groups(*keys: Ids) -> tuple[Ids, Ids]:
     return order, np.flatnonzero(is_first)
 
 
-def shared_of(used: pl.DataFrame, mentions: pl.DataFrame, profile: Profile) -> Shared:
+def shared_of(used: pl.DataFrame, mentions: Mentions, profile: Profile) -> Shared:
     """The nodes of the spellings ``used``, with ``mentions``, which may be those of some notes only."""
     spelled = used.with_columns(is_parent=pl.lit(False))
     is_nested = used["key"].str.contains("/", literal=True) & used["label"].is_in(tag_like_labels(profile))
@@ -165,7 +170,7 @@ def tag_like_labels(profile: Profile) -> list[str]:
     return sorted({TAG, *(rule.label for rule in profile.tag_labels.values())})
 
 
-def _tag_mentions(tags: pl.DataFrame, profile: Profile) -> _Written:
+def _tag_mentions(tags: pl.DataFrame, profile: Profile) -> Mentions:
     """A row for each tag written, with its label, key and type."""
     if not tags.height:
         return _of_rows(_WRITTEN.to_frame())
@@ -186,7 +191,7 @@ def _tag_mentions(tags: pl.DataFrame, profile: Profile) -> _Written:
     tags, at = (tags, at) if table.height == len(texts) else (tags.filter(pl.Series(at >= 0)), at[at >= 0])
     nothing = pl.Series("property", [None], dtype=pl.String).new_from_index(0, tags.height)
     rows = pl.DataFrame([tags["file"], tags["line"], nothing])
-    return _Written(rows, at, columns_of(table, "label", "key", "spelling", "type"))
+    return Mentions(rows, at, columns_of(table, "label", "key", "spelling", "type"))
 
 
 def _below_prefixes(table: pl.DataFrame, profile: Profile) -> pl.DataFrame:
