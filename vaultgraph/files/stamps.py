@@ -9,6 +9,7 @@ import os
 import stat
 import sys
 import time
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -36,6 +37,7 @@ Problem = tuple[str, int | None, str, str, str]
 
 _ICLOUD: Final = ".icloud"  # .Note.md.icloud stands for a Note.md that is in the cloud only
 _INODE: Final = 2**63 - 1  # some file systems number files with 64 bits or more
+_FEW: Final = 64  # paths that are looked up one by one
 _SMALL_BYTES: Final = 4096
 _UNTIMED: Final = FILE_FLAGS | getattr(os, "O_NOATIME", 0)
 """That a file was read is not written down, which takes as long as reading a small one; for its owner only."""
@@ -100,6 +102,13 @@ def scan(root: VaultRoot, skip_dirs: Sequence[str] = ()) -> Stamps:
     )
 
 
+def places_of(paths: pl.Series, asked: Sequence[str]) -> list[int]:
+    """The first row of ``paths``, which are sorted, that is not before each of the ``asked``."""
+    if len(asked) > _FEW:
+        return paths.search_sorted(pl.Series(asked, dtype=pl.String)).to_list()
+    return [bisect_left(paths, path) for path in asked]  # UTF-8 has the order of code points
+
+
 def restat(root: VaultRoot, old: Stamps, written: Collection[str]) -> Stamps | None:
     """What ``scan`` would see where nothing but ``written`` was touched since ``old``, without walking the folder.
 
@@ -113,7 +122,7 @@ def restat(root: VaultRoot, old: Stamps, written: Collection[str]) -> Stamps | N
     others = {*old.folders, *old.aliases["path"], *old.problems["path"]} if paths else set[str]()
     with folders_of(root.handle) as folders:
         # row loop: the files that were written, which somebody did one by one
-        for path, row in zip(paths, known.search_sorted(pl.Series(paths, dtype=pl.String)).to_list(), strict=True):
+        for path, row in zip(paths, places_of(known, paths), strict=True):
             status = _status(folders, path)
             is_known = row < len(known) and known[row] == path
             if path in others or is_known != (status is not None):

@@ -7,6 +7,7 @@ counts. Whatever bears on other notes' links, as an alias, or a title that links
 made here equals what that would make.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -372,7 +373,7 @@ def _problems(every: pl.DataFrame, gone: pl.DataFrame, fresh: pl.DataFrame) -> p
     leaving, coming = Counter(gone.iter_rows()), Counter(fresh.iter_rows())
     paths = sorted({str(path) for path, *_ in (leaving - coming) | (coming - leaving)})
     for path in paths:  # row loop: the notes whose problems differ
-        first, stop = (int(every["path"].search_sorted(path, side=side)) for side in ("left", "right"))
+        first, stop = bisect_left(every["path"], path), bisect_right(every["path"], path)
         own = Counter(every[first:stop].iter_rows())
         going = Counter({row: count for row, count in leaving.items() if row[0] == path})
         if going - own:

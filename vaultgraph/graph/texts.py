@@ -4,6 +4,7 @@ A step of a build gives its distinct texts numbers once; what would be a join, a
 index into an array. It knows nothing about vaults.
 """
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from vaultgraph.graph.columns import Ids
 NONE: Final = -1
 _FEW: Final = 64  # rows that are taken one by one: a column of them takes longer
 _FEW_TEXTS: Final = 400  # texts that are numbered one by one
+_FEWEST: Final = 16  # texts that are looked up one by one
 _LAST: Final = np.iinfo(np.int64).max
 
 
@@ -76,14 +78,20 @@ class Sorted:
 
     def rows_of(self, asked: pl.Series) -> tuple[Ids, Ids]:
         """Where each of the ``asked`` texts is, which are few: (row in ``asked``, row), a pair for each place."""
+        if len(asked) <= _FEWEST:
+            found = [(bisect_left(self.texts, text), bisect_right(self.texts, text)) for text in asked.to_list()]
+            firsts, stops = np.array(found, dtype=np.int64).reshape(-1, 2).T
+            return self._spread(firsts, stops)
         text = pl.col("text")
         spans = self.texts.to_frame("text").select(
             firsts=text.search_sorted(asked, side="left"), stops=text.search_sorted(asked, side="right")
         )
-        firsts, stops = (numbers_of(spans[side]) for side in ("firsts", "stops"))
+        return self._spread(*(numbers_of(spans[side]) for side in ("firsts", "stops")))
+
+    def _spread(self, firsts: Ids, stops: Ids) -> tuple[Ids, Ids]:
         counts = stops - firsts
         at = np.repeat(firsts - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
-        return np.repeat(np.arange(len(asked)), counts), self.rows[at].astype(np.int64)
+        return np.repeat(np.arange(len(firsts)), counts), self.rows[at].astype(np.int64)
 
 
 def sorted_texts(texts: pl.Series) -> Sorted:

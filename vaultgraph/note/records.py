@@ -7,6 +7,7 @@ table is sorted by it.
 """
 
 import hashlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import fields
 from enum import IntEnum
@@ -240,7 +241,7 @@ def _span(frame: pl.DataFrame, note: int) -> tuple[int, int]:
     """The first row of a note in a table sorted by ``note``, and the one after its last."""
     notes = frame["note"]
     if notes.n_chunks() > 1:  # as one array it would be copied
-        first, stop = notes.search_sorted(pl.Series([note, note + 1], dtype=pl.UInt32)).to_list()
+        first, stop = bisect_left(notes, note), bisect_right(notes, note)
     else:
         first, stop = np.searchsorted(notes.to_numpy(), np.array([note, note + 1], dtype=np.uint32)).tolist()
     return first, stop
@@ -249,9 +250,10 @@ def _span(frame: pl.DataFrame, note: int) -> tuple[int, int]:
 def merge_records(old: RecordTable, new: RecordTable) -> RecordTable:
     """``old`` with the notes of ``new`` added; a path in both takes the rows of ``new``. Sorted by path."""
     if 0 < new.notes.height <= _FEW:
-        rows = old.listing["path"].search_sorted(new.notes["path"]).to_list()
-        inside = [row for row in rows if row < old.listing.height]
-        if len(inside) == len(rows) and old.listing["path"][inside].equals(new.notes["path"]):
+        paths = old.listing["path"]
+        rows = [bisect_left(paths, path) for path in new.notes["path"].to_list()]
+        inside = [row for row in rows if row < len(paths)]
+        if len(inside) == len(rows) and paths[inside].equals(new.notes["path"]):
             return old.exchanged(new, rows)
     kept = without_paths(old, new.notes["path"].to_list())
     shift = kept.notes.height

@@ -21,6 +21,7 @@ from vaultgraph.files.stamps import (
     Stamps,
     is_canvas,
     is_note,
+    places_of,
     read_files,
     replaced_since,
     restat,
@@ -229,7 +230,7 @@ def _patch(old: State, records: RecordTable, taken: _Taken, profile: Profile) ->
 
     if old.records.pieces.height or len(written) > MOST_NOTES:
         return None
-    notes = records.listing["path"].search_sorted(written).to_numpy().astype(np.int64)
+    notes = np.array(places_of(records.listing["path"], written.to_list()), dtype=np.int64)
     return patched(_grounded(old, old.stamps), old.records, records, notes, profile)
 
 
@@ -287,11 +288,8 @@ def _few_suspects(stamps: Stamps, old: State, touched: Collection[str], profile:
 
 def _rows_at(paths: pl.Series, asked: list[str]) -> list[int]:
     """The rows of those of the ``asked`` paths, ascending, that are in ``paths``, which are sorted too."""
-    wanted = pl.Series(asked, dtype=pl.String)
-    rows = paths.search_sorted(wanted)
-    is_there = rows < len(paths)
-    rows, wanted = rows.filter(is_there), wanted.filter(is_there)
-    return rows.filter(paths[rows] == wanted).to_list()
+    rows = [row for row in places_of(paths, asked) if row < len(paths)]  # those of the first ones of `asked`
+    return [row for row, path, found in zip(rows, asked, paths[rows].to_list(), strict=False) if path == found]
 
 
 def _doubtful(suspects: pl.DataFrame, taken_ns: int, unread: Collection[Problem]) -> frozenset[str]:
