@@ -56,6 +56,7 @@ _HAS_ESCAPE: Final = pl.col("name", "text").str.contains(r"\\|&(?:#|[A-Za-z])[A-
 _HAS_PERCENT: Final = pl.col("target", "anchor").str.contains("%[0-9A-Fa-f]{2}")
 _SHOWN: Final = TEXTS.str.strip_chars()
 _DISPLAY: Final = pl.when(_SHOWN != "").then(_SHOWN)
+_SIZES: Final = TEXTS.str.extract_groups(SIZE)
 _IS_NAME: Final = TEXTS.str.strip_chars("0123456789") != ""
 _IS_FOLDER: Final = TEXTS.str.ends_with("/")
 _IS_LOOSE: Final = TEXTS.str.contains(_LOOSE_END)
@@ -187,7 +188,7 @@ def _sized(display: pl.Series, is_embed: BoolArray) -> list[pl.Series]:
         return [display, width.alias("width"), height.alias("height")]
     embeds = np.flatnonzero(is_embed)
     if len(embeds):
-        groups = at_rows(display, embeds).str.extract_groups(SIZE).struct.unnest()
+        groups = made_of(at_rows(display, embeds), _SIZES).struct.unnest()
         is_sized = groups["2"].is_not_null()
         if is_sized.any():
             sized, groups = embeds[is_sized.to_numpy()], kept(groups, is_sized)

@@ -141,24 +141,27 @@ def _assembled(
     """The records of a batch, of whose files the rows ``notes`` have ``bodies``."""
     scanned = _scanned(batch, bodies)
     lines, segments = find_segments(scanned)
+    first, body_of = lines.first, lines.body
+    del lines  # their texts are a copy of the bodies
     owners = np.append(notes, [note for note, *_ in batch.cards]).astype(np.uint32)
     is_canvas = np.arange(len(owners)) >= len(notes)
     # a card is one string in its file: its lines are not lines of the file
     offsets = np.append(1 + fronts.lines, [line for _, line, _ in batch.cards]).astype(np.int64)
-    starts = np.where(is_canvas, 0, lines.first[:-1] - offsets)
+    starts = np.where(is_canvas, 0, first[:-1] - offsets)
 
     def placed(frame: pl.DataFrame, rows: IntArray) -> pl.DataFrame:
         """Adds ``note`` and the 1-based ``line`` of the file for the lines ``rows`` of the batch."""
-        body = lines.body[rows]
+        body = body_of[rows]
         line = np.where(is_canvas[body], offsets[body], rows - starts[body]).astype(np.int32)
         return _with(frame, pl.Series("note", owners[body]), pl.Series("line", line))
 
     tokens = find_tokens(segments)
     row = segments.text["row"].to_numpy()[tokens["segment"].to_numpy()]
-    sections = _sections(segments.headings, row, lines.body)
+    sections = _sections(segments.headings, row, body_of)
     tokens = placed(_with(tokens, sections, _nothing("property", len(row))), tokens["line"].to_numpy())
     headings = placed(segments.headings, segments.headings["row"].to_numpy())
     blocks = placed(segments.blocks, segments.blocks["row"].to_numpy())
+    del segments
     if batch.cards:
         in_note = ~pl.col("body").is_in(np.flatnonzero(is_canvas))
         headings, blocks = headings.filter(in_note), blocks.filter(in_note)

@@ -78,6 +78,7 @@ _HAS_COMMENT: Final = TEXTS.str.contains("<!--", literal=True)
 _IS_DIFFICULT: Final = TEXTS.str.contains(_DIFFICULT)
 _TOKENS: Final = TEXTS.str.extract_all(_TOKEN)
 _TOKENS_IN_PLAIN: Final = TEXTS.str.extract_all(_TOKEN_IN_PLAIN)
+_GROUPS: Final = TEXTS.str.extract_groups(_LINK_GROUPS)  # made once: it reads its pattern each time
 _AT_HASHES: Final = TEXTS.str.split("#")
 _RAW: Final = pl.col("raw")
 _MARKS: Final = (
@@ -236,7 +237,7 @@ def _links_and_tags(rows: IntArray, raw: pl.Series, lead: NDArray[np.uint8], siz
     others = rows[(first & _MAY_BE_ADDRESS != 0) & (size[rows] >= _LEAST_ADDRESS)]
     if len(bracketed):
         texts = at_rows(raw, bracketed)
-        groups = texts.str.extract_groups(_LINK_GROUPS).struct.unnest()
+        groups = made_of(texts, _GROUPS).struct.unnest()
         is_link = groups["1"].is_not_null().to_numpy()
         if is_link.any():
             found.append(_links(bracketed[is_link], lead, kept(groups, pl.Series(is_link))))

@@ -1,6 +1,6 @@
-"""Memory that a start needed and the rest of a session does not: given back to the system.
+"""Memory that a start or a build needed and the rest of a session does not: given back to the system.
 
-Called once everything is prepared for edits. Linux only; elsewhere it does nothing.
+Called once everything is prepared for edits, and between reading and building. Linux only; elsewhere it does nothing.
 """
 
 import ctypes
@@ -22,13 +22,18 @@ def give_back() -> None:
     """
     if sys.platform != "linux":
         return
-    library = ctypes.CDLL(None)
-    trim, advise = (getattr(library, name, None) for name in ("malloc_trim", "madvise"))
-    if trim is not None:
-        trim(ctypes.c_size_t(0))
+    trim()
+    advise = getattr(ctypes.CDLL(None), "madvise", None)
     if advise is not None:
         for start, stop in _code():
             advise(ctypes.c_void_p(start), ctypes.c_size_t(stop - start), ctypes.c_int(_DONTNEED))
+
+
+def trim() -> None:
+    """Return freed memory: what was in use while many notes were read, 2 ms for 20 MB."""
+    give = None if sys.platform != "linux" else getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if give is not None:
+        give(ctypes.c_size_t(0))
 
 
 def _code() -> Iterator[tuple[int, int]]:

@@ -18,6 +18,7 @@ import polars as pl
 
 from vaultgraph.note.records import RecordTable, content_hash
 from vaultgraph.profile.settings import Reading
+from vaultgraph.vault.footprint import trim
 
 BATCH_BYTES: Final = 8_000_000  # one parse batch: bounds the memory of a first build, keeps the columns long
 _FEW_BYTES: Final = 2_000_000  # one batch for less than two of these
@@ -104,6 +105,8 @@ def parse_batches(
             beside = pool.submit(work)
             work()
             beside.result()
+        if len(cuts) > _BATCHES:
+            trim()
     else:
         work()
     return [parts[first] for first in sorted(parts)]
