@@ -11,7 +11,7 @@ import polars as pl
 
 from vaultgraph.graph.columns import Ids
 from vaultgraph.graph.names import fold
-from vaultgraph.graph.texts import Texts, taken
+from vaultgraph.graph.texts import Texts, rows_at, taken
 from vaultgraph.note.alone import TEXTS, made_of
 
 _MOST_KEYS: Final = 2**31
@@ -39,7 +39,7 @@ def missing_anchors(links: pl.DataFrame, headings: pl.DataFrame, blocks: pl.Data
     pairs, place = np.unique(target * count + anchor[rows], return_inverse=True)
     keys = Texts()
     of_anchor, part = _parts(anchors.distinct, keys)
-    known = np.unique(np.concatenate(_present(np.unique(target), headings, blocks, keys)))
+    known = np.sort(np.concatenate(_present(np.unique(target), headings, blocks, keys)))
     # Every part of the anchor of each pair of target and anchor.
     firsts = np.searchsorted(of_anchor, np.arange(count + 1))
     counts = np.diff(firsts)[pairs % count]
@@ -47,8 +47,9 @@ def missing_anchors(links: pl.DataFrame, headings: pl.DataFrame, blocks: pl.Data
     within = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
     wanted = (pairs // count)[pair] * 2 * _MOST_KEYS + part[firsts[pairs % count][pair] + within]
     is_lacking = np.zeros(len(pairs), dtype=np.bool_)
-    is_lacking[pair[~np.isin(wanted, known)]] = True
-    return links[rows[is_lacking[place]]]
+    found = np.append(known, -1)[np.searchsorted(known, wanted)]
+    is_lacking[pair[found != wanted]] = True
+    return rows_at(links, rows[is_lacking[place]])
 
 
 def _parts(anchors: pl.Series, keys: Texts) -> tuple[Ids, Ids]:

@@ -88,9 +88,9 @@ class LinkRows:
         return rows_where(rows, is_chosen) if is_chosen.any() else rows[:0]
 
     def anchored(self) -> pl.DataFrame:
-        """The rows that lead to a note and have an anchor."""
-        is_anchored = self.rows["anchor"].is_not_null()
-        return rows_where(self.rows, (is_anchored & (self.rows["destination"] == Destination.NOTE.value)).to_numpy())
+        """(file, line, target, anchor) of the rows that lead to a note and have an anchor."""
+        is_anchored = self.rows["anchor"].is_not_null() & (self.rows["destination"] == Destination.NOTE.value)
+        return rows_where(columns_of(self.rows, "file", "line", "target", "anchor"), is_anchored.to_numpy())
 
 
 def found_by_name(links: LinkRows) -> pl.DataFrame:
@@ -288,9 +288,9 @@ def link_relationships(
         )
     is_attached = (rows["type"] == "HAS_IMAGE") | (rows["type"] == "HAS_ATTACHMENT")
     is_attached = (is_attached & (rows["syntax"] < LinkSyntax.FRONTMATTER)).to_numpy()
-    linked = columns_of(rows, *_SAME, "line", "via", "is_ambiguous")
     attached = rows_where(rows, is_attached) if is_attached.any() else rows[:0]
-    return [_linked(rows_where(linked, ~is_attached)), _attached(attached)]
+    linked = columns_of(rows, *_SAME, "line", "via", "is_ambiguous")
+    return [_linked(linked, np.flatnonzero(~is_attached)), _attached(attached)]
 
 
 def numbered_links(links: LinkRows, of_file: pl.Series, of_key: pl.DataFrame) -> pl.DataFrame:
@@ -334,23 +334,24 @@ def _ids_of_keys(keys: pl.Series, destination: npt.NDArray[np.uint8], of_key: pl
     return ids[destination, key]
 
 
-def _linked(rows: pl.DataFrame) -> pl.DataFrame:
+def _linked(rows: pl.DataFrame, at: Ids) -> pl.DataFrame:
+    """The relationships that links at some of the ``rows`` are."""
     # Nearly all pairs of nodes have one link: only the others are compared as a whole.
-    source, target = rows["source"].to_numpy(), rows["target"].to_numpy()
+    source, target = rows["source"].to_numpy()[at], rows["target"].to_numpy()[at]
     order = order_by(source, target)
     is_same = (source[order][1:] == source[order][:-1]) & (target[order][1:] == target[order][:-1])
-    is_repeated = np.zeros(rows.height, dtype=np.bool_)
+    is_repeated = np.zeros(len(at), dtype=np.bool_)
     is_repeated[order[1:][is_same]] = True
     is_repeated[order[:-1][is_same]] = True
-    single = rows_where(rows, ~is_repeated)
+    single = rows_where(rows, _spread(~is_repeated, at, rows.height))
     counted = pl.Series("count", np.ones(single.height, dtype=np.int64))
     once = [*columns_of(single, *_SAME), single["line"].cast(pl.Int64), counted, single["via"], single["is_ambiguous"]]
     grouped = pl.DataFrame(once)
     if is_repeated.any():
-        repeated = rows_where(rows, is_repeated).group_by(_SAME, maintain_order=True)
+        repeated = rows_at(rows, at[is_repeated]).group_by(_SAME, maintain_order=True)
         lines, count = pl.col("line").cast(pl.Int64).min(), pl.len().cast(pl.Int64).alias("count")
         often = repeated.agg(lines, count, pl.col("via").min(), pl.col("is_ambiguous").all())
-        grouped = pl.concat([grouped, often])
+        grouped = pl.concat([grouped, often], rechunk=True)
     via = taken(pl.Series("via", _VIA), grouped["via"].to_numpy().astype(np.int64) - 1)
     ambiguous = true_or_null(grouped["is_ambiguous"].to_numpy())
     return pl.DataFrame([*columns_of(grouped, *_SAME, "line", "count"), via, ambiguous.alias("ambiguous")])

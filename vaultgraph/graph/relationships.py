@@ -49,7 +49,7 @@ def _table(name: str, first: int, parts: list[_Part]) -> RelationshipTable:
     family, rows = parts[0]
     if len(parts) > 1:
         whole = [every if own is None else rows_at(every, own) for every, own in parts]
-        family, rows = pl.concat(whole, how="diagonal"), None
+        family, rows = pl.concat(whole, how="diagonal", rechunk=True), None
     sources, targets = (family[end].to_numpy() if rows is None else family[end].to_numpy()[rows] for end in _ENDS)
     order = order_by(sources, targets)
     sources, targets = sources[order].astype(np.uint32), targets[order].astype(np.uint32)

@@ -161,13 +161,16 @@ def true_or_null(flags: npt.NDArray[np.bool_]) -> pl.Series:
 
 def order_by(*keys: npt.NDArray[np.integer[Any]]) -> Ids:
     """The stable order by whole numbers from 0, by the first key first; linear in the rows."""
-    order = np.arange(len(keys[0]))
+    order: Ids | None = None
     for key in reversed(keys):  # row loop: one step for 16 bits of a key
         most = int(key.max()) if len(key) else 0
         for shift in range(0, max(most.bit_length(), 1), 16):
             digits = (key if not shift else key >> shift).astype(np.uint16)
-            order = order[np.argsort(digits[order], kind="stable")]
-    return order
+            if order is None:
+                order = np.argsort(digits, kind="stable")
+            else:
+                order = order[np.argsort(digits[order], kind="stable")]
+    return np.arange(len(keys[0])) if order is None else order
 
 
 def first_of(groups: Ids, places: Ids, count: int) -> Ids:
