@@ -37,7 +37,7 @@ from vaultgraph.graph.patch_tables import NOTHING, Exchange, exchanged
 from vaultgraph.graph.patch_titles import Titles, retitled
 from vaultgraph.graph.problems import PROBLEMS, collected
 from vaultgraph.graph.shared import CHILD_OF, Shared, distinct_mentions, mention_types, shared_of, uses_of
-from vaultgraph.graph.texts import columns_of, rows_at, rows_where, taken
+from vaultgraph.graph.texts import columns_of, rows_where, taken
 from vaultgraph.graph.unmet import unmet
 from vaultgraph.note.records import LinkSyntax, RecordTable, rows_of_notes
 from vaultgraph.profile.settings import Profile
@@ -45,6 +45,7 @@ from vaultgraph.profile.settings import Profile
 MOST_NOTES: Final = 32  # changed at once; beyond it building anew is as quick
 MOST_ASKED: Final = 256  # notes whose anchors lead to them
 _SAME: Final = ("path", "is_canvas", "is_skipped")
+_ABOUT: Final = (*_SAME, "title", "size_bytes")
 _BEARING: Final = ("id", "aliases", "type")  # properties that decide what other notes' links and labels are
 
 
@@ -59,7 +60,8 @@ def patched(old: Built, before: RecordTable, after: RecordTable, notes: Ids, pro
         return None
     files = ground.catalogue.row_of_note[notes]
     rows = notes.tolist()
-    was, now = (rows_at(records.listing, notes) for records in (before, after))
+    listings = (before.listing, after.listing)
+    was, now = (pl.DataFrame([listing[name][rows] for name in _ABOUT]) for listing in listings)
     is_named_as_before = columns_of(was, *_SAME).equals(columns_of(now, *_SAME)) and not now["is_canvas"].any()
     if not is_named_as_before or (files < 0).any() or not (before.has_bodies(rows) and after.has_bodies(rows)):
         return None
