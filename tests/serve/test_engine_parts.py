@@ -43,8 +43,11 @@ def test_what_of_polars_was_left_out_works_when_it_is_used():
         print(pl.read_csv(b"a,b\\n1,2").rows(), pl.DataFrame({"a": [1]}).write_csv().split())
         print(pl.sql("select 1 as x", eager=True).rows(), isinstance(pl.SQLContext(), pl.SQLContext))
         print(issubclass(Own, pl.Catalog), isinstance(1, pl.PartitionBy), pl.io.read_csv.__name__)
+        with pl.Config(tbl_rows=1, tbl_formatting="ASCII_MARKDOWN"):
+            print(str(pl.from_dicts([{"a": n} for n in range(9)])).count("\\n"))
+        print(pl.DataFrame({"a": [1]}).lazy().collect().rows())
     """)
-    assert found == "[(1, 2)] ['a', '1']\n[(1,)] True\nTrue False read_csv\n"
+    assert found == "[(1, 2)] ['a', '1']\n[(1,)] True\nTrue False read_csv\n6\n[(1,)]\n"
 
 
 def test_masked_arrays_are_there_for_who_makes_one():

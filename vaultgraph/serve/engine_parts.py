@@ -12,7 +12,16 @@ from vaultgraph.serve.open_modules import lending, open_module
 
 _DOCUMENTATION: Final = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")  # a thousand texts, no more
 _ALGEBRA: Final = ("numpy.linalg",)
-_READERS: Final = ("polars.io", "polars.io.cloud", "polars.catalog.unity", "polars.sql")
+_READERS: Final = (
+    "polars.catalog.unity",
+    "polars.config",
+    "polars.convert.general",
+    "polars.convert.normalize",
+    "polars.io",
+    "polars.io.cloud",
+    "polars.lazyframe.resolver",
+    "polars.sql",
+)
 """What polars names in its first lines, and uses nowhere before somebody calls it."""
 
 
