@@ -85,4 +85,6 @@ def _present(targets: Ids, headings: pl.DataFrame, blocks: pl.DataFrame, keys: T
 def heading_keys(texts: pl.Series) -> pl.Series:
     """The keys under which headings and the parts of anchors are compared, same length and order."""
     folded = fold(texts)
-    return made_of(folded, pl.when(_BARE != "").then(_BARE).otherwise(TEXTS))
+    bare = made_of(folded, _BARE)
+    lost = (bare == "").arg_true()
+    return bare.scatter(lost, folded[lost]) if len(lost) else bare

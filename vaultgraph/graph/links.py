@@ -366,8 +366,12 @@ def _attached(rows: pl.DataFrame) -> pl.DataFrame:
     grouped = rows.group_by(key, maintain_order=True).agg(
         pl.col("line").min().cast(pl.Int64), pl.len().cast(pl.Int64).alias("count"), pl.col("is_ambiguous").all()
     )
-    return grouped.with_columns(
-        pl.col("width", "height").cast(pl.Int64),
-        ordinal=pl.int_range(pl.len(), dtype=pl.Int64).over("source", "type"),
-        ambiguous=pl.when("is_ambiguous").then(True),
-    ).drop("is_ambiguous")
+    source, kind = grouped["source"].to_numpy(), Texts().numbers(grouped["type"])
+    order = order_by(source, kind)
+    starts = np.flatnonzero((np.diff(source[order], prepend=NONE) != 0) | (np.diff(kind[order], prepend=NONE) != 0))
+    ordinal = np.empty(len(order), dtype=np.int64)
+    ordinal[order] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    ambiguous = true_or_null(grouped["is_ambiguous"].to_numpy()).alias("ambiguous")
+    sizes = [grouped[name].cast(pl.Int64) for name in ("width", "height")]
+    whole = columns_of(grouped, *key[:-2])
+    return pl.DataFrame([*whole, *sizes, grouped["line"], grouped["count"], pl.Series("ordinal", ordinal), ambiguous])

@@ -35,6 +35,7 @@ class Mode(IntEnum):
 
 Flags = npt.NDArray[np.bool_]
 
+_SHAPED: Final = TEXTS.str.contains(r"^[\s/.]|[\s/]$|[:\\]|/[/.]").arg_true()  # takes in all that the two above mean
 _SHAPES: Final = ("name", "is_rooted", "is_relative", "is_outside")
 ASKED: Final = pl.Schema({"target": pl.String, "folder": pl.String, "mode": pl.UInt8})
 CALLED: Final = pl.Schema({"via": pl.UInt8, "key": pl.String, "file": pl.Int64})
@@ -86,7 +87,21 @@ def other_names(catalogue: Catalogue, aliases: pl.DataFrame, titles: pl.Series) 
 
 
 def _names(targets: pl.Series) -> pl.DataFrame:
-    """What distinct targets are by themselves: target, name, key, is_rooted, is_relative, is_outside."""
+    """What distinct targets are by themselves: name, key, is_rooted, is_relative, is_outside."""
+    names = targets
+    flags = {name: np.zeros(len(targets), dtype=np.bool_) for name in ("is_rooted", "is_relative", "is_outside")}
+    shaped = made_of(targets, _SHAPED)  # few names are anything but what is written
+    if len(shaped):
+        shapes, rows = _shapes(targets[shaped]), shaped.to_numpy()
+        names = names.clone().scatter(shaped, shapes["name"])
+        for name, is_so in flags.items():
+            is_so[rows] = shapes[name].to_numpy()
+    are_so = (pl.Series(name, is_so) for name, is_so in flags.items())
+    return pl.DataFrame([names.alias("name"), fold(names).alias("key"), *are_so])
+
+
+def _shapes(targets: pl.Series) -> pl.DataFrame:
+    """name, is_rooted, is_relative and is_outside of targets."""
     target = pl.col("target").str.strip_chars()
     shapes = [
         target.str.strip_chars("/").alias("name"),
@@ -95,7 +110,6 @@ def _names(targets: pl.Series) -> pl.DataFrame:
         target.str.contains(OUTSIDE).alias("is_outside"),
     ]
     names = columns_of(selected(targets.alias("target").to_frame(), shapes), *_SHAPES)
-    names = names.insert_column(0, targets.alias("target"))
     inner = made_of(names["name"], TEXTS.str.contains(DOTTED)) & ~names["is_relative"]
     if inner.any():
         straight = _straightened(names.filter(inner)["name"]).rename({"path": "name", "straight": "plain"})
@@ -103,8 +117,7 @@ def _names(targets: pl.Series) -> pl.DataFrame:
             name=pl.coalesce("plain", "name"),
             is_outside=pl.col("is_outside") | pl.col("escapes").fill_null(False),
         )
-    names = names.insert_column(2, fold(names["name"]).alias("key"))
-    return columns_of(names, "target", "name", "key", "is_rooted", "is_relative", "is_outside")
+    return names
 
 
 def _straightened(paths: pl.Series) -> pl.DataFrame:
