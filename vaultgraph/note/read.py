@@ -7,6 +7,8 @@ resolved against other notes, and a faulty file is a problem row.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import gt
 from typing import Final
 
 import numpy as np
@@ -48,12 +50,12 @@ def read_notes(
     """
     data = contents if isinstance(contents, pl.Series) else pl.Series(contents, dtype=pl.Binary)
     hashes = [content_hash(content) for content in contents] if hashes is None else hashes
-    order = sorted(range(len(paths)), key=paths.__getitem__)
-    if order != list(range(len(paths))):
+    if any(map(gt, paths, islice(paths, 1, None))):
+        order = sorted(range(len(paths)), key=paths.__getitem__)
         data = at_rows(data, np.array(order, dtype=np.int64))
         paths, hashes = [paths[position] for position in order], [hashes[position] for position in order]
     names = pl.Series("path", paths, dtype=pl.String)
-    is_canvas = np.array([path[-len(_CANVAS) :].lower() == _CANVAS for path in paths], dtype=np.bool_)
+    is_canvas = np.array([path[-1:] in "sS" and path[-len(_CANVAS) :].lower() == _CANVAS for path in paths], np.bool_)
     sizes = pl.Series([len(content) for content in data.to_list()]) if len(data) < _FEW else data.bin.size()
     batch = _Batch(names, is_canvas, hashes, sizes, _has_returns(data))
     is_body = np.ones(len(data), dtype=np.bool_)
