@@ -1,7 +1,9 @@
 """What the bell hears: every write made before it is asked, at once."""
 
 import os
+import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,22 @@ def bell(folder: Path):
     assert bell is not None
     yield bell
     bell.close()
+
+
+def test_no_other_program_is_started_to_listen(tmp_path: Path) -> None:
+    code = """
+        import sys
+        from pathlib import Path
+        from vaultgraph.vault.bell import Bell
+
+        started = []
+        sys.addaudithook(lambda event, _: started.append(event) if event in ("subprocess.Popen", "os.system") else None)
+        Bell.hang(Path(sys.argv[1])).close()
+        print(started)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 def test_nothing_written_is_nothing_heard(bell: Bell) -> None:

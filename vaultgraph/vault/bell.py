@@ -5,6 +5,7 @@ made before it, in microseconds. `vault/watch` asks, and sleeps on it between ed
 to no folder that a vault never contains. Other systems have no bell: `vault/watch` waits for watchfiles there.
 """
 
+import ctypes
 import os
 import select
 import sys
@@ -57,6 +58,8 @@ class Bell:
         except ImportError:
             return None  # an environment made for an older version: events are waited for
 
+        # Where it looks for the C library itself it starts another program for that.
+        inotify_simple.__dict__["_libc"] = ctypes.CDLL(None, use_errno=True)
         connect: Any = inotify_simple.INotify
         return cls.on(folder, connect(nonblocking=True))
 
