@@ -45,6 +45,8 @@ def test_types_of_the_protocol_are_made_ready_when_they_are_used():
         from pydantic import TypeAdapter
         ready = [jsonrpc_message_adapter.pydantic_complete, mcp_types.Tool.__pydantic_complete__]
         message = jsonrpc_message_adapter.validate_json('{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
+        import typing
+        assert "compile" not in vars(typing) and typing.get_type_hints(type(message))["id"] == int | str
         print(ready, type(message).__name__, jsonrpc_message_adapter.pydantic_complete)
         print(mcp_types.Tool(name="t", input_schema={}).name, TypeAdapter(int | str).pydantic_complete)
     """)

@@ -6,8 +6,10 @@ line; here they let their modules be imported one by one, and import the rest as
 
 import os
 import sys
+import typing
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib import import_module
 from typing import Final
 
@@ -53,13 +55,24 @@ def parts_only(*, over_http: bool) -> Generator[None]:
     if is_hidden:
         sys.modules[_WEB_SERVER] = None  # type: ignore[assignment] -- the import system's word for "there is none"
     try:
-        with _adapters_when_used(), lending(_SELDOM if over_http else (*_SELDOM, *_OVER_HTTP)):
+        with _annotations_once(), _adapters_when_used(), lending(_SELDOM if over_http else (*_SELDOM, *_OVER_HTTP)):
             yield
             with suppress(ImportError):  # another version than this was written for
                 import_module(_LOOP)
     finally:
         if is_hidden:
             del sys.modules[_WEB_SERVER]
+
+
+@contextmanager
+def _annotations_once() -> Generator[None]:
+    """Within it, texts of annotations are compiled once each: the SDK's classes repeat a few hundred of them."""
+    names = typing.__dict__
+    names["compile"] = cache(compile)
+    try:
+        yield
+    finally:
+        del names["compile"]
 
 
 @contextmanager
