@@ -6,10 +6,10 @@ Run by vault/vault, which says what each chore is. Nothing here knows notes, gra
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from vaultgraph.errors import VaultgraphError
+from vaultgraph.frozen import frozen
 
 REST: Final = 20  # after the cache was written, edits wait so many times as long as that took for the next time
 BUSY_S: Final = 5.0  # while another server writes the cache, it is tried again so often
@@ -18,7 +18,7 @@ SOON_S: Final = 0.2  # … and after the first question: until then the start ne
 STOP_S: Final = 10.0  # the most that stopping waits for a chore to end
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chores:
     """What there is to do, each safe to call from another thread at any time.
 
