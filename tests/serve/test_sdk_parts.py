@@ -16,23 +16,9 @@ def test_a_server_over_stdio_imports_no_client_framework_web_server_or_cryptogra
 
         with parts_only(over_http=False):
             import vaultgraph.serve.mcp_server
-        left_out = ("mcp.client", "mcp.server.mcpserver", "uvicorn", "cryptography", "starlette.datastructures")
-        print([name for name in (*left_out, "email") if name in sys.modules])
+        print([n for n in ("mcp.client", "mcp.server.mcpserver", "uvicorn", "cryptography") if n in sys.modules])
     """)
     assert found == "[]\n"
-
-
-def test_a_server_made_for_stdio_can_still_be_served_over_http():
-    found = _run("""
-        from vaultgraph.serve.sdk_parts import parts_only
-
-        with parts_only(over_http=False):
-            from mcp.server.lowlevel import Server
-        application = Server("a").streamable_http_app()
-        from starlette.applications import Starlette
-        print(type(application) is Starlette, [route.path for route in application.routes])
-    """)
-    assert found == "True ['/mcp']\n"
 
 
 def test_types_of_the_protocol_are_made_ready_when_they_are_used():
@@ -45,8 +31,6 @@ def test_types_of_the_protocol_are_made_ready_when_they_are_used():
         from pydantic import TypeAdapter
         ready = [jsonrpc_message_adapter.pydantic_complete, mcp_types.Tool.__pydantic_complete__]
         message = jsonrpc_message_adapter.validate_json('{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
-        import typing
-        assert "compile" not in vars(typing) and typing.get_type_hints(type(message))["id"] == int | str
         print(ready, type(message).__name__, jsonrpc_message_adapter.pydantic_complete)
         print(mcp_types.Tool(name="t", input_schema={}).name, TypeAdapter(int | str).pydantic_complete)
     """)
@@ -61,8 +45,6 @@ def test_what_was_left_out_is_imported_when_somebody_asks_for_it():
         with parts_only(over_http=False):
             from mcp.server.lowlevel import Server
         import mcp, mcp.server, mcp.client.client, uvicorn
-        from importlib.metadata import PackageNotFoundError, version
-        assert version("mcp")[0].isdecimal() and issubclass(PackageNotFoundError, ModuleNotFoundError)
         asked = []
         threads = [threading.Thread(target=lambda: asked.append(mcp.Client)) for _ in range(4)]
         [thread.start() for thread in threads]
@@ -89,33 +71,3 @@ def test_a_server_over_http_has_its_web_server():
         print(AppStatus.original_handler is not None, "mcp.server.mcpserver" in sys.modules)
     """)
     assert found == "True False\n"
-
-
-def test_messages_of_the_newest_version_are_the_same_though_they_are_made_when_a_client_speaks_it():
-    found = _run("""
-        import sys
-        from vaultgraph.serve.sdk_parts import parts_only
-
-        with parts_only(over_http=False):
-            from mcp_types import methods
-        print("mcp_types._wire_base" in sys.modules, type(sys.modules["mcp_types._v2026_07_28"]).__name__)
-        params = {"name": "t", "arguments": {"a": 1}, "_meta": {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }}
-        print(type(methods.parse_client_request("tools/call", "2026-07-28", params)).__name__)
-        result = {"content": [{"type": "text", "text": "a"}], "resultType": "complete"}
-        print(methods.serialize_server_result("tools/call", "2026-07-28", result))
-        from pydantic import TypeAdapter
-        from vaultgraph.serve.open_modules import Borrowed
-        tables = [methods.CLIENT_REQUESTS, methods.SERVER_RESULTS]
-        tables += [methods.CLIENT_NOTIFICATIONS, methods.SERVER_NOTIFICATIONS]
-        lent = [kind for table in tables for kind in table.values() if type(kind) is Borrowed]
-        same = [TypeAdapter(kind).json_schema() == TypeAdapter(kind.real()).json_schema() for kind in lent]
-        print(len(lent) > 20, all(same))
-    """)
-    assert found.splitlines()[0] == "True OpenModule"
-    assert found.splitlines()[1] == "CallToolRequest"
-    assert "'text': 'a'" in found.splitlines()[2]
-    assert found.splitlines()[3] == "True True"

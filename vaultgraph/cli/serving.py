@@ -22,7 +22,6 @@ from vaultgraph import __version__
 from vaultgraph.cli.boot import announcing
 from vaultgraph.cli.opening import HttpOptions, ServeOptions, open_session
 from vaultgraph.files.root import DEFAULT_CACHE
-from vaultgraph.serve.engine_parts import import_engine
 from vaultgraph.serve.http_address import check_reach, listen, parse_address, read_token
 from vaultgraph.serve.sdk_parts import parts_only
 from vaultgraph.serve.session import Session
@@ -61,7 +60,6 @@ def serve(options: ServeOptions) -> int:
     _say(_first_line(session, options))
     for remark in remarks:
         _say(f"vaultgraph: {remark}")
-    import_engine()  # before there are threads that would import all of it
     is_person = door is None and sys.stdin.isatty()  # who is shown more than one line
     session.start(None if is_person else announcing(_say, since))
     if _has_saved_graph(session, options):

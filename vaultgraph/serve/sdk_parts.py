@@ -4,38 +4,18 @@ Used by the command line around the import of the transports. The SDK's packages
 line; here they let their modules be imported one by one, and import the rest as soon as anybody asks for a name of it.
 """
 
+import importlib.util
 import os
 import sys
-import typing
+import threading
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
-from functools import cache
-from importlib import import_module
-from typing import Final
-
-from vaultgraph.serve.open_modules import lending, open_module
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, Final
 
 _PACKAGES: Final = ("mcp", "mcp.server")  # each before those inside it
-_OVER_HTTP: Final = (
-    "anyio._core._sockets",
-    "starlette.applications",
-    "starlette.middleware",
-    "starlette.middleware.authentication",
-    "starlette.routing",
-    "mcp.server.auth.middleware.auth_context",
-    "mcp.server.auth.middleware.bearer_auth",
-    "mcp.server.auth.provider",
-    "mcp.server.auth.routes",
-    "mcp.server.auth.settings",
-    "mcp.server.streamable_http",
-    "mcp.server.streamable_http_manager",
-    "mcp.server.transport_security",
-)
-"""What is imported for every transport, and used by a server over HTTP only."""
-_SELDOM: Final = ("importlib.metadata", "mcp_types._v2026_07_28")
-"""What finds out which packages there are, and the messages of a version of the protocol that few clients speak yet."""
-_LOOP: Final = "anyio._backends._asyncio"  # which running would bring in, with all it imports
 _WEB_SERVER: Final = "uvicorn"  # an extra of the SDK's library for event streams, which looks whether it is there
+_LOADING: Final = threading.RLock()
 
 
 @contextmanager
@@ -50,29 +30,16 @@ def parts_only(*, over_http: bool) -> Generator[None]:
 
     BaseModel.model_config["defer_build"] = True
     for name in _PACKAGES:
-        open_module(name)
+        _open_package(name)
     is_hidden = not over_http and _WEB_SERVER not in sys.modules
     if is_hidden:
         sys.modules[_WEB_SERVER] = None  # type: ignore[assignment] -- the import system's word for "there is none"
     try:
-        with _annotations_once(), _adapters_when_used(), lending(_SELDOM if over_http else (*_SELDOM, *_OVER_HTTP)):
+        with _adapters_when_used():
             yield
-            with suppress(ImportError):  # another version than this was written for
-                import_module(_LOOP)
     finally:
         if is_hidden:
             del sys.modules[_WEB_SERVER]
-
-
-@contextmanager
-def _annotations_once() -> Generator[None]:
-    """Within it, texts of annotations are compiled once each: the SDK's classes repeat a few hundred of them."""
-    names = typing.__dict__
-    names["compile"] = cache(compile)
-    try:
-        yield
-    finally:
-        del names["compile"]
 
 
 @contextmanager
@@ -90,3 +57,37 @@ def _adapters_when_used() -> Generator[None]:
         yield
     finally:
         setattr(TypeAdapter, name, known)
+
+
+class _OpenPackage(ModuleType):
+    """A package whose own code has not run: its modules can be imported, its other names make it run."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        with _LOADING:  # other threads wait until the code has run; what it asks itself is answered from what is there
+            if self.__class__ is _OpenPackage and "_runs" not in vars(self):
+                assert self.__spec__ is not None
+                assert self.__spec__.loader is not None
+                vars(self)["_runs"] = True
+                try:
+                    self.__spec__.loader.exec_module(self)
+                    super().__setattr__("__class__", ModuleType)
+                finally:
+                    del vars(self)["_runs"]
+        return ModuleType.__getattribute__(self, name)
+
+
+def _open_package(name: str) -> None:
+    """Make the modules of the package ``name`` importable without running its code, unless that has been done."""
+    if name in sys.modules:
+        return
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.loader is None or spec.submodule_search_locations is None:
+        return  # another SDK than this was written for: it is imported as a whole
+    made = importlib.util.module_from_spec(spec)
+    made.__class__ = _OpenPackage
+    sys.modules[name] = made
+    within, _, last = name.rpartition(".")
+    if within:
+        setattr(sys.modules[within], last, made)
