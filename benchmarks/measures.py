@@ -20,6 +20,7 @@ COUNT_NODES = "MATCH (n) RETURN count(n) AS found"
 VISIBLE = "MATCH (n) WHERE n.title = $title RETURN count(n) AS found"
 EDIT_TIMEOUT_S = 30.0
 PAUSE_S = 0.7  # between edits, so that one is over before the next begins
+REST_S = 2.1  # after files were written: no stamp is trusted of a file that changed in the last two seconds
 
 
 @dataclass(slots=True)
@@ -59,6 +60,7 @@ def measure_library(figures: Figures, vaults: Vaults, runs: int) -> None:
     """Opening in a fresh process: built without a cache, built with writing one, and from the cache."""
     for repetition in range(-1, runs):  # -1 warms the page cache and is not kept
         for side, vault in turns(vaults, repetition):
+            time.sleep(REST_S)
             for figure, cached, forget in (
                 ("library: cold build", False, False),
                 ("library: cold build + cache written", True, True),
