@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import polars as pl
 import pytest
 
 from vaultgraph.vault import vault as door
@@ -71,6 +72,39 @@ def test_a_fault_in_a_thread_of_its_own_reaches_who_waits() -> None:
     with pytest.raises(ZeroDivisionError):
         OwnThread().run(lambda: 1 // 0, lock, 60.0)
     assert not lock.locked()
+
+
+def test_a_panic_of_the_column_engine_reaches_who_waits_and_leaves_the_thread_at_work() -> None:
+    def panics() -> None:
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    own, lock = OwnThread(), threading.Lock()
+    lock.acquire()
+    with pytest.raises(pl.exceptions.PanicException):
+        own.run(panics, lock, 60.0)
+    lock.acquire()
+    assert own.run(threading.current_thread, lock, 60.0) is not threading.current_thread()
+    assert not lock.locked()
+    own.stop(60.0)
+
+
+def test_work_given_while_its_thread_is_told_to_end_is_done_all_the_same() -> None:
+    for _ in range(50):
+        own, lock, both = OwnThread(), threading.Lock(), threading.Barrier(2)
+        lock.acquire()
+        own.run(lambda: None, lock, 60.0)
+
+        def ends(own: OwnThread = own, both: threading.Barrier = both) -> None:
+            both.wait(60)
+            own.stop(60.0)
+
+        ending = threading.Thread(target=ends)
+        ending.start()
+        lock.acquire()
+        both.wait(60)
+        assert own.run(lambda: 7, lock, 60.0) == 7
+        assert not lock.locked()
+        ending.join(60)
 
 
 def test_without_more_threads_the_work_is_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,7 @@ class OwnThread:
 
     def __init__(self) -> None:
         self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._giving = threading.Lock()  # so that nothing is given to a thread that was told to end
         self._thread: threading.Thread | None = None
         self._is_stopped = False
 
@@ -55,22 +56,21 @@ class OwnThread:
         ``lock``, which the caller has taken, is released when the work is done, by whichever thread does it.
 
         Raises:
-            Exception: what ``work`` raised in time. Later than that nobody is told.
+            BaseException: what ``work`` raised in time. Later than that nobody is told.
         """
         results: list[T] = []
-        faults: list[Exception] = []
+        faults: list[BaseException] = []
         done = threading.Event()
 
         def task() -> None:
             try:
                 with held(lock):
                     results.append(work())
-            except Exception as fault:  # noqa: BLE001 -- handed to the thread that waits
+            except BaseException as fault:  # noqa: BLE001 -- handed to who waits; also a panic of polars, no Exception
                 faults.append(fault)
             done.set()
 
-        if self._starts():
-            self._tasks.put(task)
+        if self._gives(task):
             done.wait(patience_s)
         else:
             task()
@@ -81,23 +81,26 @@ class OwnThread:
     def stop(self, patience_s: float) -> None:
         """Let the thread end when it is done with what it has, and wait so long for that. Who still asks for work
         does it alone."""
-        self._is_stopped = True
-        self._tasks.put(None)
+        with self._giving:
+            self._is_stopped = True
+            self._tasks.put(None)
         if self._thread:
             self._thread.join(patience_s)
 
-    def _starts(self) -> bool:
-        """Whether the thread runs; without more threads, or where the interpreter ends, it cannot be started."""
-        if self._is_stopped:
-            return False
-        if self._thread is None:
-            thread = threading.Thread(target=self._loop, name="refresh", daemon=True)
-            try:
-                thread.start()
-            except RuntimeError:
+    def _gives(self, task: Callable[[], None]) -> bool:
+        """Whether the thread takes ``task``; without more threads, or where the interpreter ends, there is none."""
+        with self._giving:
+            if self._is_stopped:
                 return False
-            self._thread = thread
-        return True
+            if self._thread is None:
+                thread = threading.Thread(target=self._loop, name="refresh", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:
+                    return False
+                self._thread = thread
+            self._tasks.put(task)
+            return True
 
     def _loop(self) -> None:
         while (task := self._tasks.get()) is not None:
