@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -245,6 +247,37 @@ def test_a_closed_vault_answers_nothing_and_holds_nothing(write):
             ask()
 
 
+def test_a_vault_closed_while_its_notes_are_read_answers_nothing_and_lets_go_when_they_are(
+    write, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("vaultgraph.vault.vault.PATIENCE_S", 0.01)
+    begun, ends, is_slow = threading.Event(), threading.Event(), False
+
+    def read(phase: str, *_: int) -> None:
+        if is_slow and phase == "read":
+            begun.set()
+            ends.wait()
+
+    vault = vaultgraph.open(write({"a.md": "# a"}), progress=read)
+    write({"b.md": "# b"})
+    is_slow = True
+    with ThreadPoolExecutor() as pool:
+        found = pool.submit(vault.refresh)
+        begun.wait()
+        held = weakref.ref(vault.latest.records.listing)
+        vault.close()
+        with pytest.raises(BuildError, match="closed: open it again"):
+            vault.query(TITLES)
+        ends.set()
+        assert found.result().notes == 2  # asked for before
+    with pytest.raises(BuildError, match="closed: open it again"):
+        vault.refresh()
+    for thread in threading.enumerate():
+        if thread.name == "vaultgraph-last":
+            thread.join()
+    assert (vault.latest, held(), vault.root.handle) == (None, None, -1)
+
+
 def test_a_faulty_note_is_a_problem_and_never_lost(write):
     folder = write(
         {
@@ -264,8 +297,6 @@ def test_a_faulty_note_is_a_problem_and_never_lost(write):
 
 
 def test_two_threads_refreshing_agree(write):
-    from concurrent.futures import ThreadPoolExecutor
-
     folder = write({f"n{i}.md": f"[[n{i + 1}]]" for i in range(50)})
     with vaultgraph.open(folder, cache=None) as vault, ThreadPoolExecutor(4) as pool:
         for round_ in range(5):

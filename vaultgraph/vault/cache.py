@@ -93,7 +93,7 @@ def load_cache(cache: CacheFile, root: VaultRoot) -> tuple[State | None, CacheFi
     return State(stored.records, None, built, profile, texts, Cached(stored.inputs_hash, trusted)), cache
 
 
-def cache_facts(cache: CacheFile, records: RecordTable) -> CacheFacts | None:
+def facts_of(cache: CacheFile, records: RecordTable) -> CacheFacts | None:
     """About the file; ``records`` are those of the notes on disk. None where there is none that can be read."""
     try:
         stored, size_bytes = load_late(cache.path), cache.path.stat().st_size

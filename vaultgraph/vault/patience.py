@@ -7,7 +7,7 @@ answer can only stop waiting for it.
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from typing import TypeVar
 
@@ -21,6 +21,21 @@ def held(lock: threading.Lock) -> Generator[None]:
         yield
     finally:
         lock.release()
+
+
+def when_free(work: Callable[[], object], lock: threading.Lock, patience_s: float) -> None:
+    """Do ``work`` holding ``lock``; where that is not free in time, a thread does it as soon as it is."""
+    if lock.acquire(timeout=patience_s):
+        with held(lock):
+            work()
+        return
+
+    def later() -> None:
+        with lock:
+            work()
+
+    with suppress(RuntimeError):  # the interpreter ends, and everything with it
+        threading.Thread(target=later, name="vaultgraph-last", daemon=True).start()
 
 
 def waits_for(event: threading.Event, patience_s: float) -> Callable[[], None]:

@@ -20,16 +20,8 @@ from vaultgraph.files.root import VaultRoot
 from vaultgraph.graph.built import Built
 from vaultgraph.graph.stored_records import late_fault
 from vaultgraph.vault.background import Background, Chores
-from vaultgraph.vault.cache import (
-    CacheChoice,
-    CacheFacts,
-    CacheFile,
-    cache_facts,
-    choose_cache,
-    load_cache,
-    write_cache,
-)
-from vaultgraph.vault.patience import OwnThread, held, waits_for
+from vaultgraph.vault.cache import CacheChoice, CacheFacts, CacheFile, choose_cache, facts_of, load_cache, write_cache
+from vaultgraph.vault.patience import OwnThread, held, waits_for, when_free
 from vaultgraph.vault.refresh import Progress, preload, prepared, refresh_whatever_was_cached
 from vaultgraph.vault.report import snapshot_of
 from vaultgraph.vault.snapshot import Origin, Report, Snapshot, behind, gone_stale
@@ -42,6 +34,7 @@ from vaultgraph.vault.watch import Watcher, WatchMode
 PATIENCE_S: Final = 5.0  # a query waits so long for a refresh that another one began, then answers without it
 _PASSES: Final = 3  # over a folder that is written to while it is read
 RETRY_S: Final = 1.0  # a failed refresh is tried again by a call that comes this much later
+_CLOSED: Final = "The vault is closed: open it again to ask it."
 
 
 def open_vault(
@@ -141,6 +134,8 @@ class Vault:
         Raises:
             VaultgraphError: nothing could be built yet; the reason of the failed build.
         """
+        if self._is_closed:
+            raise BuildError(_CLOSED)
         if self._watcher:
             self._watcher.settle()
             snapshot = self._snapshot
@@ -267,7 +262,7 @@ class Vault:
         Raises:
             VaultgraphError: nothing could be built yet.
         """
-        return cache_facts(self._cache, self.current().records) if self._cache else None
+        return facts_of(self._cache, self.current().records) if self._cache else None
 
     @property
     def is_cache_refused(self) -> bool:
@@ -280,11 +275,14 @@ class Vault:
         if self._watcher:
             self._watcher.stop()
         self.save()
-        if self._lock.acquire(timeout=PATIENCE_S):  # else reading hangs
-            with held(self._lock):
-                self._is_closed, self._state, self._snapshot, self._prepared = True, None, None, None
+        self._is_closed = True
+
+        def let_go() -> None:
+            self._state = self._snapshot = self._prepared = None
+            self.root.close()
+
+        when_free(let_go, self._lock, PATIENCE_S)  # while somebody reads, that needs the folder
         self._refresher.stop(PATIENCE_S)
-        self.root.close()
 
     def __enter__(self) -> Self:
         return self
@@ -307,7 +305,7 @@ class Vault:
         """Refresh; on failure mark the snapshot stale and raise. The lock is held. ``only_touched``: what the watcher
         names is all that is looked at, unless more may have been written."""
         if self._is_closed:
-            raise BuildError("The vault is closed: open it again to ask it.")
+            raise BuildError(_CLOSED)
         self._began = time.monotonic()
         self._calm.clear()
         fault = "a fault in vaultgraph stopped the reading of the notes"  # unless it is another one, or none
