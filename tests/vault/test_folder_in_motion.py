@@ -1,5 +1,6 @@
 """Files that are replaced, taken away or written while a refresh reads the folder."""
 
+import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -104,3 +105,16 @@ def test_a_folder_that_is_put_back_is_answered_at_once(folder: Path) -> None:
             (folder / "a.md").write_text(said(value))
             result, snapshot = vault.run(VALUES, {})
             assert (result.rows, snapshot.stale) == ([("a.md", value)], None)
+
+
+def test_a_folder_that_was_replaced_is_held_open_no_longer(folder: Path) -> None:
+    (folder / "a.md").write_text(said(1))
+    with vaultgraph.open(folder, cache=None) as vault:
+        handle = vault.root.handle
+        folder.rename(folder.with_name("old"))
+        folder.mkdir()
+        (folder / "a.md").write_text(said(2))
+        vault.refresh()
+        assert vault.query(VALUES).rows == [("a.md", 2)]
+        with pytest.raises(OSError):
+            os.fstat(handle)

@@ -84,6 +84,10 @@ class VaultRoot:
         if handle >= 0:
             os.close(handle)
 
+    def __del__(self) -> None:
+        if hasattr(self, "handle"):  # else not even made
+            self.close()
+
     def __enter__(self) -> Self:
         return self
 
