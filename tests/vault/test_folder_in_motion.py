@@ -116,5 +116,5 @@ def test_a_folder_that_was_replaced_is_held_open_no_longer(folder: Path) -> None
         (folder / "a.md").write_text(said(2))
         vault.refresh()
         assert vault.query(VALUES).rows == [("a.md", 2)]
-        with pytest.raises(OSError):
+        with pytest.raises(OSError, match="Bad file descriptor"):
             os.fstat(handle)
