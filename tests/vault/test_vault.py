@@ -273,7 +273,7 @@ def test_a_vault_closed_while_its_notes_are_read_answers_nothing_and_lets_go_whe
     with pytest.raises(BuildError, match="closed: open it again"):
         vault.refresh()
     for thread in threading.enumerate():
-        if thread.name == "vaultgraph-last":
+        if thread.name == "closing":
             thread.join()
     assert (vault.latest, held(), vault.root.handle) == (None, None, -1)
 

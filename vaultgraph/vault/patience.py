@@ -35,7 +35,7 @@ def when_free(work: Callable[[], object], lock: threading.Lock, patience_s: floa
             work()
 
     with suppress(RuntimeError):  # the interpreter ends, and everything with it
-        threading.Thread(target=later, name="vaultgraph-last", daemon=True).start()
+        threading.Thread(target=later, name="closing", daemon=True).start()
 
 
 def waits_for(event: threading.Event, patience_s: float) -> Callable[[], None]:
