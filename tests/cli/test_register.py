@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 from pathlib import Path
 
 from vaultgraph.cli.register import register_text, server_command
@@ -23,3 +24,9 @@ def test_the_settings_are_json_with_the_whole_command():
     assert entry["args"][-4:] == ["--vault", "/v/ウミウシ", "--name", "Sea"]
     vscode = next(line for line in text.splitlines() if "mcp.json" in line and "VS Code" in line)
     assert json.loads(vscode[vscode.index("{") :])["servers"]["vaultgraph"]["type"] == "stdio"
+
+
+def test_without_the_script_nothing_is_imported_from_where_the_client_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    command = server_command(Path("/v"))
+    assert command == [str(tmp_path / "python"), "-P", "-m", "vaultgraph.cli.main", "--vault", "/v"]

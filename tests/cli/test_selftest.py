@@ -47,6 +47,16 @@ def test_a_selftest_shakes_hands_uses_each_capability_and_exits_0(vaultgraph, wr
     assert not (folder / ".kglite").exists()
 
 
+def test_a_selftest_inside_a_vault_runs_no_code_of_the_vault(vaultgraph, write, monkeypatch: pytest.MonkeyPatch):
+    names = ("click", "polars", "mcp", "http", "vaultgraph")
+    planted = {f"{name}.py": "open('ran', 'w').close()\n" for name in names}
+    folder = write({**NOTES, **planted})
+    monkeypatch.chdir(folder)
+    done = vaultgraph("--vault", ".", "--vault-cache", "none", "--watch", "off", "--selftest")
+    assert done.code == 0, done.out
+    assert not (folder / "ran").exists()
+
+
 def test_a_selftest_that_finds_a_fault_names_it_and_exits_1(vaultgraph, write):
     folder = write({**NOTES, "workspace_mcp.yaml": "tools: [{name: half, cypher: RETURN 1 / 0}]"})
     done = vaultgraph("--vault", folder, "--vault-cache", "none", "--watch", "off", "--selftest")

@@ -9,10 +9,18 @@ import sys
 from pathlib import Path
 
 
+def module_command() -> list[str]:
+    """What starts the program in this Python, from any working directory.
+
+    Without -P it would import modules that lie there, which may be a downloaded vault.
+    """
+    return [sys.executable, "-P", "-m", "vaultgraph.cli.main"]
+
+
 def server_command(vault: Path, name: str | None = None) -> list[str]:
     """The command that starts the server for ``vault``: the installed script beside this Python, or `python -m`."""
     script = Path(sys.executable).with_name("vaultgraph")
-    start = [str(script)] if script.exists() else [sys.executable, "-m", "vaultgraph.cli.main"]
+    start = [str(script)] if script.exists() else module_command()
     return [*start, "--vault", str(vault), *(["--name", name] if name else [])]
 
 

@@ -4,7 +4,6 @@ Everything goes over stdio through the official client. Arguments are taken from
 content can be tested; nothing is written but what serving itself writes.
 """
 
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -14,6 +13,7 @@ import anyio
 import click
 
 from vaultgraph.cli.opening import ServeOptions, open_session
+from vaultgraph.cli.register import module_command
 from vaultgraph.files.root import askable
 from vaultgraph.files.stamps import scan
 from vaultgraph.serve.answers import Answer, ImagePart
@@ -83,7 +83,7 @@ def _command(options: ServeOptions) -> list[str]:
     }
     flags = [part for name, value in stated.items() if value is not None for part in (name, value)]
     refused = [] if options.takes_guidance else ["--no-vault-guidance"]
-    return [sys.executable, "-m", "vaultgraph.cli.main", *flags, *refused]
+    return [*module_command(), *flags, *refused]
 
 
 def _ms(started: float) -> float:
