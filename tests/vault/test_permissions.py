@@ -92,6 +92,21 @@ def test_a_note_that_becomes_unreadable_keeps_its_last_record(shared_folder: Pat
         assert ("B.md", "unreadable") in vault.report.problems.select("path", "code").rows()
 
 
+def test_a_note_that_can_be_read_again_is_no_problem_though_the_cache_says_so(
+    shared_folder: Path, ordinary_user: None, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(shared_folder.with_name("caches")))
+    as_owner(lambda: shared_folder.chmod(0o777))
+    found: list[tuple[list[str], str]] = []
+    for mode in (0o644, 0o000, 0o000, 0o644, 0o644):
+        as_owner(lambda mode=mode: (shared_folder / "B.md").chmod(mode))
+        with vaultgraph.open(shared_folder) as vault:
+            found.append((vault.report.problems["code"].to_list(), vault.report.origin))
+            assert vault.query("MATCH (n:Note) RETURN n.body ORDER BY n.path").rows == [("[[B]]",), ("b",)]
+    assert [codes for codes, _ in found] == [[], ["unreadable"], ["unreadable"], [], []]
+    assert [origin for _, origin in found] == ["built", *["cache"] * 4]
+
+
 def test_an_unreadable_folder_is_a_problem(shared_folder: Path, ordinary_user: None):
     def close() -> None:
         (shared_folder / "closed").mkdir()

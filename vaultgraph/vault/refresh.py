@@ -38,7 +38,7 @@ from vaultgraph.profile.settings import Profile
 from vaultgraph.vault.configuration import read_profile
 from vaultgraph.vault.footprint import give_back
 from vaultgraph.vault.guidance_files import Guided, read_guided
-from vaultgraph.vault.state import State, inputs_hash_of
+from vaultgraph.vault.state import State, inputs_hash_of, with_problems
 
 Progress = Callable[[str, int, int], None]  # phase, done, total
 
@@ -98,13 +98,12 @@ def refresh(
     if progress:
         progress("link", 0, 1)
     unread = tuple(taken.problems)
-    same = old is not None and not records_changed and old.unread == unread
-    same = same and old is not None and _has_same_inputs(old, configuration, taken)
+    same = old is not None and not records_changed and _has_same_inputs(old, configuration, taken)
     built = old.built if same and old else None
     if built is None and old and taken.fresh and not (unread or old.unread) and old.configuration == configuration:
         built = _patch(old, records, taken, profile)
     if built is None:
-        built = _build(records, _with(taken.stamps, taken.problems), profile)
+        built = _build(records, with_problems(taken.stamps, taken.problems), profile)
     clock.lap("build")
     graph = _with_mtimes(old, built, taken)
     clock.lap("mtimes")
@@ -136,7 +135,7 @@ def _taken_in(
     replaced: list[str] = []
     attempts = 0
     while True:
-        stamps = seen or _with(scan(source.root, source.profile.skip_dirs), source.problems)
+        stamps = seen or with_problems(scan(source.root, source.profile.skip_dirs), source.problems)
         if attempts == _ATTEMPTS:
             stamps = without_files(stamps, replaced)  # rather no note than what it said before
         clock.lap("stat")
@@ -237,9 +236,11 @@ def _patch(old: State, records: RecordTable, taken: _Taken, profile: Profile) ->
 def _has_same_inputs(old: State, configuration: Mapping[str, str], taken: _Taken) -> bool:
     """Whether all that a graph depends on beside the notes' own content is as it was."""
     if old.stamps is None:
-        return old.inputs_hash == inputs_hash_of(configuration, taken.stamps)
+        return old.inputs_hash == inputs_hash_of(configuration, with_problems(taken.stamps, taken.problems))
+    if old.configuration != configuration or old.unread != tuple(taken.problems):
+        return False
     is_resized = not old.stamps.files["size_bytes"].equals(taken.stamps.files["size_bytes"])
-    return old.configuration == configuration and not is_resized and _has_same_places(old, taken)
+    return not is_resized and _has_same_places(old, taken)
 
 
 def _has_same_places(old: State, taken: _Taken) -> bool:
@@ -360,14 +361,6 @@ def _replace(known: RecordTable | None, taken: _Taken) -> tuple[RecordTable, boo
     if fresh is not None:
         records = merge_records(records, fresh) if records.listing.height else fresh
     return records, known is None or bool(len(gone)) or fresh is not None
-
-
-def _with(stamps: Stamps, problems: list[Problem]) -> Stamps:
-    """The stamps with the problems of reading added to those of the stat pass."""
-    if not problems:
-        return stamps
-    rows = pl.DataFrame(problems, schema=stamps.problems.schema, orient="row")
-    return replace(stamps, problems=pl.concat([stamps.problems, rows]).unique(maintain_order=True))
 
 
 class _Clock:

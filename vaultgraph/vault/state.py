@@ -4,7 +4,8 @@ The value that vault/refresh starts from and ends with, and that vault/cache sav
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -79,12 +80,20 @@ class State:
         """As ``inputs_hash_of``."""
         if self.stamps is None:
             return self.cached.inputs_hash if self.cached else b""
-        return inputs_hash_of(self.configuration, self.stamps)
+        return inputs_hash_of(self.configuration, with_problems(self.stamps, self.unread))
+
+
+def with_problems(stamps: Stamps, problems: Sequence[Problem]) -> Stamps:
+    """The stamps with other problems, of reading, say, added to those of the stat pass."""
+    if not problems:
+        return stamps
+    rows = pl.DataFrame(list(problems), schema=stamps.problems.schema, orient="row")
+    return replace(stamps, problems=pl.concat([stamps.problems, rows]).unique(maintain_order=True))
 
 
 def inputs_hash_of(configuration: Mapping[str, str], stamps: Stamps) -> bytes:
     """16 bytes over everything a graph depends on beside the notes' own content: configuration, file list, links on
-    disk. Modification times are left out."""
+    disk, problems, those of reading included. Modification times are left out."""
     digest = hashlib.blake2b(digest_size=16)
     for path, text in configuration.items():
         digest.update(f"{path}\0{len(text)}\0{text}".encode())
