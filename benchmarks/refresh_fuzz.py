@@ -72,7 +72,7 @@ OTHER_RULES: Final = (
     "kglite_vault: 1\nskip_dirs: [b]\n",
     "kglite_vault: 1\n",
 )
-OWN_RULES: Final = ("inline_fields: true\ntasks: true\n", "tasks: true\ncanvas: false\n", "")
+OWN_RULES: Final = ("inline_fields: true\ntasks: true\n", "tasks: true\ncanvas: false\n", "tasks: true\n", "")
 RECIPE: Final = """---
 recipe: mine
 name: linked

@@ -1,5 +1,6 @@
 """The open vault: building, refreshing, caching, failing without losing anything."""
 
+import json
 import os
 import shutil
 import threading
@@ -234,6 +235,17 @@ def test_a_cache_that_could_not_be_written_is_written_when_the_vault_is_closed(w
         blocker.unlink()
     with vaultgraph.open(folder, cache=cache) as vault:
         assert vault.report.origin == "cache"
+
+
+def test_canvases_are_read_as_soon_as_the_configuration_says_so(write):
+    card = {"id": "1", "type": "file", "file": "A.md"}
+    folder = write({"A.md": "a", "Plan.canvas": json.dumps({"nodes": [card]}), ".kglite/vaultgraph.yaml": ""})
+    shown = "MATCH (:Canvas)-[:LINKS_TO]->(n) RETURN n.path"
+    with vaultgraph.open(folder, cache=None) as vault:
+        for setting, rows in (("canvas: false", []), ("canvas: true", [("A.md",)]), ("canvas: false", [])):
+            write({".kglite/vaultgraph.yaml": setting})
+            vault.refresh()
+            assert vault.query(shown).rows == rows
 
 
 def test_a_closed_vault_answers_nothing_and_holds_nothing(write):

@@ -85,8 +85,8 @@ def refresh(
     guided = read_guided(root, old.guided if old else None)
     if old and old.configuration != configuration:
         only_touched = False
-    if old and old.profile.reading != profile.reading:
-        old = None  # what the notes state is read by other rules now
+    if old and (old.profile.reading, old.profile.canvas) != (profile.reading, profile.canvas):
+        old = None  # what the notes state is read by other rules now, or canvases are read that never were
     seen = None
     if only_touched and old and old.stamps and not outside and _same_guidance(old, guided):
         seen = restat(root, old.stamps, touched)
