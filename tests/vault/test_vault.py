@@ -20,6 +20,14 @@ def titles(vault):
     return [row["title"] for row in vault.query(TITLES).to_dicts()]
 
 
+@pytest.fixture
+def dated(write) -> Path:
+    """A vault in which one of two notes holds no longer."""
+    rules = "valid_time:\n  labels: [Note]\n"
+    old = "---\nvalid_to: 2001-01-01\n---\n"
+    return write({"A.md": old, "B.md": "b", ".kglite/vaultgraph.yaml": rules})
+
+
 def test_a_folder_answers_queries_over_its_notes_and_links(write):
     folder = write({"A.md": "see [[B]] #x", "sub/B.md": "---\nrating: 3\n---\n# Bee"})
     with vaultgraph.open(folder, cache=None) as vault:
@@ -257,6 +265,21 @@ def test_a_closed_vault_answers_nothing_and_holds_nothing(write):
     for ask in (lambda: vault.query(TITLES), lambda: vault.report, vault.refresh, vault.rebuild, vault.cache_facts):
         with pytest.raises(BuildError, match="closed: open it again"):
             ask()
+
+
+def test_a_closed_vault_holds_no_graph_of_a_day(dated):
+    vault = vaultgraph.open(dated, cache=None)
+    held = weakref.ref(vault.run(TITLES, {}, valid_at="2020-01-01")[1].graph.node_columns["title"].segments[0].series)
+    vault.close()
+    assert held() is None
+
+
+def test_an_answer_as_of_a_day_is_of_the_last_look_at_the_folder(dated):
+    with vaultgraph.open(dated, cache=None) as vault:
+        looks = [vault.run(TITLES, {}, valid_at="2020-01-01")[1].looked_at]
+        vault.refresh()
+        looks.append(vault.run(TITLES, {}, valid_at="2020-01-01")[1].looked_at)
+        assert looks[0] < looks[1] == vault.latest.looked_at
 
 
 def test_a_vault_closed_while_its_notes_are_read_answers_nothing_and_lets_go_when_they_are(

@@ -64,7 +64,12 @@ class ViewStore:
                 while len(self._views) > KEPT:
                     self._views.popitem(last=False)
             self._views.move_to_end(key)
-        return replace(view, snapshot=replace(view.snapshot, stale=snapshot.stale))
+        return replace(view, snapshot=replace(view.snapshot, stale=snapshot.stale, stamps=snapshot.stamps))
+
+    def clear(self) -> None:
+        """Hold none of them any longer."""
+        with self._lock:
+            self._views.clear()
 
 
 def _view(snapshot: "Snapshot", day: date) -> View:

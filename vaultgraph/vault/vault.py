@@ -279,6 +279,7 @@ class Vault:
 
         def let_go() -> None:
             self._state = self._snapshot = self._prepared = None
+            self._views.clear()
             self.root.close()
 
         when_free(let_go, self._lock, PATIENCE_S)  # while somebody reads, that needs the folder
