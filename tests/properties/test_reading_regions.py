@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from vaultgraph.note.lines import split_lines
+
 LISTED = [
     "", "", "", "", "x", "- x", "1. x", "2. y", "- y", "    - y", "      - y", "  - y", "   1. y", "  2. y", "\t- y",
     "> q", "    [[a]]", "  [[a]]", "      [[a]]", "     [[a]]", "        [[a]]", "> - q", "    code", "- ", "1.",
@@ -111,3 +113,41 @@ def test_reading_finds_the_text_of_thousands_of_lists_with_gaps(
     source = random.Random(5)
     bodies = ["\n".join(source.choices(LISTED, k=source.randint(3, 7))) for _ in range(6000)]
     assert plain_markdown.differences(bodies, oracle, every_line=every_line) == []
+
+
+BRACKETED = ("definition", "open_label", "footnote", "odd_footnote")
+ANGLED = ("html_comment", "html_block", "html_lone", "html_verbatim")
+
+
+@pytest.mark.parametrize(
+    ("line", "flags"),
+    [
+        ("[a]: u", {"definition"}),
+        (r"[a\]b]: u", {"definition"}),
+        ("[a b", {"open_label"}),
+        ("[a\\", {"open_label"}),
+        ("[^f", {"open_label"}),
+        (r"[^f\]: x", {"footnote", "open_label"}),
+        ("[^f]: x", {"footnote"}),
+        ("[^f]:", {"footnote", "odd_footnote"}),
+        ("[^f]: [a]: u", {"footnote", "odd_footnote"}),
+        ("[a]", set[str]()),
+        ("[a] [b", set[str]()),
+        ("[[a]]: u", set[str]()),
+        ("<!-- a", {"html_comment"}),
+        ("<DIV>", {"html_block", "html_lone"}),
+        ("<\u017fection>", {"html_block"}),
+        ("<x-y a='b'>", {"html_lone"}),
+        ("<pre> a", {"html_verbatim"}),
+        ("<pre>", {"html_verbatim", "html_lone"}),
+        ("<?a", {"html_verbatim"}),
+        ("<https://a.b>", set[str]()),
+        ("< a", set[str]()),
+    ],
+)
+def test_a_line_is_all_that_its_first_character_allows_and_the_rest_shows(line: str, flags: set[str]) -> None:
+    for text in (line, f"  {line}", f"- {line}"):
+        found = split_lines([f"{text}\nwords\n# words\n{text}"]).flags
+        assert [{name for name in (*BRACKETED, *ANGLED) if found[name][row]} for row in (0, 1, 2, 3)] == [
+            flags, set(), set(), flags,
+        ]  # fmt: skip

@@ -41,9 +41,10 @@ _MOST_MARGIN: Final = 8
 # the same for columns, whose engine looks neither ahead nor behind, and of letters only those that both engines know
 _PLAIN_START: Final = rf"^(?:[^{BAD}{_FIRST}][^{BAD}]*|-[0-9][0-9.]*)$"
 _IN_QUOTES: Final = rf"^(?:\"[^{BAD}\"\\]*\"|'[^{BAD}']*')$"
-_WORD: Final = r"[\p{L}0-9_./-]"
-_WORDS: Final = rf"[\p{{L}}0-9]{_WORD}*(?: {_WORD}+)*"
-_FLOW: Final = rf"^\[(?:{_WORDS}(?:, ?{_WORDS})*)?\]$"
+# a letter twice only: each time takes as long to compile as all that is not one
+_LETTER: Final = r"[\p{L}0-9]"
+_BETWEEN: Final = "[_./-]*(?: [_./-]+)*"
+_FLOW: Final = rf"^\[(?:{_LETTER}(?:{_BETWEEN}(?: |, ?)?{_LETTER})*{_BETWEEN})?\]$"
 
 
 class LineKind(IntEnum):

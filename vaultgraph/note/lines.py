@@ -90,6 +90,11 @@ _CONTENT_FLAGS: Final = (
     ("footnote", "[", r"^\[\^[^\]\[]+\]:"),
     ("odd_footnote", "[", _ODD_FOOTNOTE),
 )
+# what all of one first character have in common, in their place where lines with any are looked for: compiled sooner
+_OUTLINES: Final = {
+    "<": "^<",
+    "[": r"^\[(?:[^\]\[]*|(?:[^\]\[\\]|\\.)*\\?)(?:$|\]:)",
+}
 # the same, below a margin or a marker only
 _INNER_FLAGS: Final = (
     ("inner_heading", "#", r"^#{1,6}(?:[ \t]|$)"),
@@ -105,13 +110,15 @@ _NO_BYTE: Final = 0xFF  # stands for the first byte of an empty line; UTF-8 has 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Flags that are looked for together: ``marks`` has, for each first byte, a bit for each flag that it allows;
-    ``any_of`` finds lines with any of them."""
+    """Flags that are looked for together: ``marks`` has, for each first byte, a bit for each flag that it allows,
+    ``is_asked`` whether there are any; ``any_of`` finds the lines with any of them, and may find others that allow
+    several."""
 
     names: tuple[str, ...]
     holds: tuple[pl.Expr, ...]  # a column of that name for each: whether a text has it
     any_of: pl.Expr
     marks: NDArray[np.uint16]
+    is_asked: bytes
 
 
 def _table(*rows: tuple[str, str, str]) -> _Table:
@@ -120,9 +127,8 @@ def _table(*rows: tuple[str, str, str]) -> _Table:
         marks[list(characters.encode())] |= np.uint16(1 << number)
     marks.setflags(write=False)
     holds = tuple(TEXTS.str.contains(pattern).alias(name) for name, _, pattern in rows)
-    return _Table(
-        tuple(name for name, *_ in rows), holds, TEXTS.str.contains("|".join(pattern for *_, pattern in rows)), marks
-    )
+    any_of = "|".join(dict.fromkeys(_OUTLINES.get(characters, pattern) for _, characters, pattern in rows))
+    return _Table(tuple(name for name, *_ in rows), holds, TEXTS.str.contains(any_of), marks, (marks != 0).tobytes())
 
 
 _COMMON_TABLE: Final = _table(*_COMMON)
@@ -246,11 +252,11 @@ def _find_flags(
 ) -> None:
     """Looks for the patterns of ``table`` in the lines ``rows`` (None: all) whose byte of ``lead`` allows them.
     ``texts`` are those of the rows, or of all lines; with ``has_margin``, blank space before them is left out."""
-    marks = table.marks[lead if rows is None else lead[rows]]  # a bit for each flag that the first byte allows
-    asked = np.flatnonzero(marks)
+    firsts = lead if rows is None else lead[rows]
+    asked = np.flatnonzero(np.frombuffer(firsts.tobytes().translate(table.is_asked), dtype=np.bool_))
     if not len(asked):
         return
-    marks, found_at = marks[asked], asked if rows is None else rows[asked]
+    marks, found_at = table.marks[firsts[asked]], asked if rows is None else rows[asked]
     texts = texts[pl.Series((found_at if len(texts) == len(lead) else asked).astype(np.uint32))]
     if has_margin:
         texts = made_of(texts, _BARE)
