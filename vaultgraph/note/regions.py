@@ -66,20 +66,26 @@ def _hard_labels(lines: Lines, opaque: BoolArray) -> IntArray:
     rows = np.flatnonzero(lines.flags["open_label"] & ~opaque)
     if not len(rows):
         return rows
-    bodies = np.unique(lines.body[rows])
-    is_near = np.repeat(np.isin(np.arange(len(lines.first) - 1), bodies), np.diff(lines.first))
-    near = np.flatnonzero(is_near)
-    ends = near[made_of(at_rows(lines.text, near), _ENDS_LABEL).to_numpy()]
-    run, run_of_end = _runs(lines, rows, ends)
-    return lines.body[rows[np.isin(run, run_of_end)]]
+    first, stop = _runs(lines, rows)
+    sizes: IntArray = np.where(first == np.append(-1, first[:-1]), 0, stop - first)  # each run once
+    asked: IntArray = np.repeat(stop - np.cumsum(sizes), sizes) + np.arange(np.sum(sizes))
+    ends = asked[made_of(at_rows(lines.text, asked), _ENDS_LABEL).to_numpy()]
+    return lines.body[rows[_has_any(ends, first, stop)]]
 
 
-def _runs(lines: Lines, *rows: IntArray) -> list[IntArray]:
-    """Numbers of the runs of lines between blank ones and ends of bodies that the rows are in."""
+def _runs(lines: Lines, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """The run of lines between blank ones and ends of bodies that each of ``rows`` is in: its first row, and the one
+    after its last."""
     bounds = lines.flags["blank"].copy()
     bounds[lines.first[:-1]] = True
     begins = np.flatnonzero(bounds)
-    return [np.searchsorted(begins, at, side="right") for at in rows]
+    run = np.searchsorted(begins, rows, side="right")
+    return begins[run - 1], np.append(begins, len(bounds))[run]
+
+
+def _has_any(rows: IntArray, first: IntArray, stop: IntArray) -> BoolArray:
+    """Whether any of ``rows``, ascending, is in each of the ranges."""
+    return np.searchsorted(rows, first) < np.searchsorted(rows, stop)
 
 
 def near_open(lines: Lines, flag: BoolArray) -> BoolArray:
@@ -92,9 +98,8 @@ def near(lines: Lines, flag: BoolArray, other: BoolArray) -> BoolArray:
     rows = np.flatnonzero(flag)
     if not len(rows):
         return flag
-    run, run_of_other = _runs(lines, rows, np.flatnonzero(other))
     is_near = np.zeros(len(flag), dtype=np.bool_)
-    is_near[rows[np.isin(run, run_of_other)]] = True
+    is_near[rows[_has_any(np.flatnonzero(other), *_runs(lines, rows))]] = True
     return is_near
 
 
@@ -223,8 +228,8 @@ def _doubtful(lines: Lines, opaque: BoolArray, hard: BoolArray) -> IntArray:
         return rows
     solid = np.flatnonzero(~flags["blank"])
     run_starts = np.flatnonzero(starts | (~flags["blank"] & begins))
-    has_open = np.logical_or.reduceat(flags["open"], run_starts)
-    rows = rows[has_open[np.searchsorted(run_starts, rows)]]
+    stops = np.append(run_starts, len(begins))[np.searchsorted(run_starts, rows) + 1]
+    rows = rows[_has_any(np.flatnonzero(flags["open"]), rows, stops)]
     before = np.searchsorted(solid, rows) - 1
     above = np.where(before >= 0, solid[before], 0)
     is_first = (before < 0) | (lines.body[above] != lines.body[rows])
