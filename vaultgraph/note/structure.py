@@ -35,7 +35,7 @@ _FOOTNOTE: Final = re.compile(r"\[\^[^\]\[]+\]:[ \t]*")
 CELL_TAG: Final = r"(^|[^\\])\|#"
 """A tag at the start of a table's cell, which needs no blank space before it; one is put there to be read."""
 _CELL_TAG: Final = re.compile(CELL_TAG)
-_UNDERLINED: Final = re.compile(r"[-=][ \t]*$", re.MULTILINE)
+_UNDERLINED: Final = re.compile(r"\n[ \t>]*[-=][-= \t]*$", re.MULTILINE)
 _AHEAD: Final = "ahead"  # in a parser's environment: where it was looked, the next end of an underline, the next gap
 MOST_NESTING: Final = 60  # containers inside containers; deeper content is not read
 
@@ -210,7 +210,7 @@ def _structure(parser: MarkdownIt, body: str) -> Structure:
 def _is_table(text: str) -> bool:
     """Whether one of the rows below the first is a delimiter row."""
     below = text.find("\n") + 1
-    return below > 0 and _DELIMITER_ROW.search(text, below) is not None
+    return below > 0 and "|" in text and _DELIMITER_ROW.search(text, below) is not None
 
 
 def _definition(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
