@@ -245,6 +245,16 @@ def test_a_cache_that_could_not_be_written_is_written_when_the_vault_is_closed(w
         assert vault.report.origin == "cache"
 
 
+def test_an_open_that_somebody_interrupts_leaves_no_thread_behind(write):
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {*threading.enumerate()}
+    with pytest.raises(KeyboardInterrupt):
+        vaultgraph.open(write({"A.md": "a"}), cache=None, watch="auto", progress=interrupt)
+    assert {*threading.enumerate()} <= before
+
+
 def test_canvases_are_read_as_soon_as_the_configuration_says_so(write):
     card = {"id": "1", "type": "file", "file": "A.md"}
     folder = write({"A.md": "a", "Plan.canvas": json.dumps({"nodes": [card]}), ".kglite/vaultgraph.yaml": ""})

@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -60,11 +61,10 @@ def open_vault(
     root = VaultRoot.open(path)
     vault = Vault(root, choose_cache(root.path, cache), watch=watch, progress=progress)
     if build:
-        try:
+        with ExitStack() as undoing:
+            undoing.callback(vault.close)
             vault.refresh()
-        except VaultgraphError:
-            vault.close()
-            raise
+            undoing.pop_all()
     return vault
 
 
