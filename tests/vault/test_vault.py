@@ -1,5 +1,6 @@
 """The open vault: building, refreshing, caching, failing without losing anything."""
 
+import gc
 import json
 import os
 import shutil
@@ -275,6 +276,25 @@ def test_a_closed_vault_answers_nothing_and_holds_nothing(write):
     for ask in (lambda: vault.query(TITLES), lambda: vault.report, vault.refresh, vault.rebuild, vault.cache_facts):
         with pytest.raises(BuildError, match="closed: open it again"):
             ask()
+
+
+def test_a_closed_vault_lets_go_of_its_cache_file(write):
+    folder = write({"a.md": "# a\n[[b]] #c"})
+    vaultgraph.open(folder).close()
+    vault = vaultgraph.open(folder)
+    assert vault.report.origin == "cache"
+    snapshot = vault.latest
+    held = [
+        weakref.ref(snapshot.records.headings),
+        weakref.ref(snapshot.graph.node_columns["title"].segments[0].series),
+    ]
+    del snapshot
+    gc.disable()  # at once, and not when cycles are looked for
+    try:
+        vault.close()
+        assert [one() for one in held] == [None, None]
+    finally:
+        gc.enable()
 
 
 def test_a_closed_vault_holds_no_graph_of_a_day(dated):

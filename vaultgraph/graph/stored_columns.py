@@ -210,15 +210,8 @@ class ColumnReader:
         if owner >= 0 or key not in repeated.keys or not repeated.has_all(first, stop):
             raise self._damaged(f"{key!r} does not come from the {pool or 'notes'}")
         dtype = self._dtypes[pool][repeated.keys[key]]
-        known = Known(partial(self._filled, repeated, key, first) if pool == _NOTES else None)
+        known = Known(partial(_filled, self._has_body, repeated, key, first) if pool == _NOTES else None)
         return LateSegment(first, stop - first, dtype, partial(_cells, repeated, key, first, stop), known)
-
-    def _filled(self, repeated: Repeated, key: str, first: int, one: int, other: int) -> int:
-        rows = repeated.rows[first + one : first + other]
-        if key == "body":
-            return int(self._has_body[rows].sum())
-        source = repeated.column(repeated.keys[key])
-        return other - one - (source.gather(rows).null_count() if source.null_count() else 0)
 
     def _rows_of(self, pool: str, column: Callable[[str], pl.Series], height: Any, keys: Mapping[str, str]) -> Repeated:
         rows = unpack_numbers(self._file, _SECTIONS[pool], "<u4", self._sizes[0])
@@ -235,6 +228,14 @@ def _cells(repeated: Repeated, key: str, first: int, stop: int) -> pl.Series:
     found = repeated.cells(key, first, stop)
     assert found is not None
     return found.alias(key)
+
+
+def _filled(has_body: npt.NDArray[np.bool_], repeated: Repeated, key: str, first: int, one: int, other: int) -> int:
+    rows = repeated.rows[first + one : first + other]
+    if key == "body":
+        return int(has_body[rows].sum())
+    source = repeated.column(repeated.keys[key])
+    return other - one - (source.gather(rows).null_count() if source.null_count() else 0)
 
 
 def _values(file: KglFile, at: str, dtype: pl.DataType, rows: int, texts: Callable[[], pl.Series]) -> pl.Series:

@@ -6,8 +6,9 @@ handed out before its checksum was compared and its content checked.
 """
 
 import threading
+import weakref
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,14 +31,14 @@ class LateReads:
     def __init__(self, path: str) -> None:
         self._path = path
         self._lock = threading.RLock()
-        self._waiting: list[Callable[[], object]] = []
+        self._waiting: list[weakref.ref[Late[Any]]] = []  # what nobody asks for any more goes, and its file with it
         self.fault: str | None = None
 
     def late(self, make: Callable[[], Value], *, by_itself: bool = False) -> "Late[Value]":
         """What ``make`` gives, when it is first asked for; ``by_itself``: ``read_all`` leaves it where it is."""
         found = Late(self, make)
         if not by_itself:
-            self._waiting.append(found)
+            self._waiting.append(weakref.ref(found))
         return found
 
     def read_all(self) -> None:
@@ -47,8 +48,9 @@ class LateReads:
             CorruptKglError: the file is damaged, or was cut off or changed since it was opened.
         """
         with self._lock:
-            for one in self._waiting:
-                one()
+            for waiting in self._waiting:
+                if (one := waiting()) is not None:
+                    one()
             self._waiting.clear()
 
     def fill(self, one: "Late[Value]") -> None:
@@ -76,7 +78,7 @@ class LateReads:
 class Late(Generic[Value]):
     """A value that is made when it is first asked for, by calling this; ``make`` is None once it is there."""
 
-    __slots__ = ("_reads", "make", "value")
+    __slots__ = ("__weakref__", "_reads", "make", "value")
 
     def __init__(self, reads: LateReads, make: Callable[[], Value]) -> None:
         self._reads = reads
