@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import polars as pl
 import pytest
 
+from vaultgraph.errors import BuildError
 from vaultgraph.vault import vault as door
 from vaultgraph.vault.patience import OwnThread, waits_for
 from vaultgraph.vault.vault import open_vault
@@ -64,6 +65,30 @@ def test_the_call_that_begins_a_refresh_that_hangs_is_answered_too(write, monkey
         monkeypatch.setattr(door, "PATIENCE_S", 60.0)
         result, snapshot = vault.run(TITLES, {})
         assert (result.rows, snapshot.stale) == ([("new",)], None)
+
+
+def test_a_vault_that_is_being_closed_takes_nothing_in_any_more(write, monkeypatch: pytest.MonkeyPatch):
+    folder = write({"a.md": "# a"})
+    vault = open_vault(folder, cache=None)
+    told: list[str] = []
+
+    def saves() -> None:
+        for ask in (vault.refresh, vault.rebuild):
+            with pytest.raises(BuildError) as refused:
+                ask()
+            told.append(refused.value.message)
+
+    monkeypatch.setattr(vault, "save", saves)  # what closing does while others may ask
+    vault.close()
+    assert told == ["The vault is closed: open it again to ask it."] * 2
+
+
+def test_a_vault_closed_before_it_was_built_says_nothing_of_its_cache(write):
+    vault = open_vault(write({"a.md": "# a"}), build=False)
+    vault.close()
+    with pytest.raises(BuildError, match="The vault is closed"):
+        vault.rebuild()
+    assert not vault.is_cache_refused
 
 
 def test_a_fault_in_a_thread_of_its_own_reaches_who_waits() -> None:

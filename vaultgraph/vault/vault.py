@@ -167,7 +167,7 @@ class Vault:
         try:
             return self._attempt(only_touched=True)
         except VaultgraphError:
-            if self._snapshot is None or late_fault(self._snapshot.records):
+            if self._is_closed or self._snapshot is None or late_fault(self._snapshot.records):
                 raise  # else the reader of a damaged cache is told of that only, and not why nothing is built
             return self._snapshot
 
@@ -228,7 +228,7 @@ class Vault:
             BuildError: the folder cannot be listed.
         """
         with self._lock:
-            if not self._loaded and self._cache:
+            if not self._loaded and self._cache and not self._is_closed:
                 # Whose file it is must be known before it is replaced.
                 _, self._cache = load_cache(self._cache, self.root)
             known, self._state, self._loaded = self._state, None, True
@@ -271,11 +271,11 @@ class Vault:
 
     def close(self) -> None:
         """Stop watching, write the cache, let go of the folder and what was read. From then on only BuildErrors."""
+        self._is_closed = True  # first: who asks from now on is told so at once, and holds the lock no longer
         self._background.stop()
         if self._watcher:
             self._watcher.stop()
         self.save()
-        self._is_closed = True
 
         def let_go() -> None:
             self._state = self._snapshot = self._prepared = None
