@@ -23,6 +23,7 @@ from vaultgraph.graph.texts import (
     NONE,
     Texts,
     columns_of,
+    joined,
     numbers_of,
     or_null,
     order_by,
@@ -119,7 +120,7 @@ def link_rows(links: pl.DataFrame, catalogue: Catalogue, vault: Names, profile: 
     is_named = np.flatnonzero(is_web)
     place[is_named] = len(found.names) + np.arange(len(is_named))
     addresses = taken(targets, is_named)
-    names, keys = (taken(_joined(texts, addresses), place) for texts in (found.names, found.keys))
+    names, keys = (taken(joined(texts, addresses), place) for texts in (found.names, found.keys))
     is_outside, means_file, is_ambiguous = (
         _spread(flags, asked, links.height) for flags in (found.is_outside, means_file, found.is_ambiguous)
     )
@@ -185,13 +186,9 @@ def _resolved(links: pl.DataFrame, catalogue: Catalogue, vault: Names) -> tuple[
     is_concept = ~found.is_outside[lost] & ~means_file[lost]
     found.at[lost[is_concept]] = len(found.names) + at[is_concept]
     bare_keys = pl.DataFrame({"key": keys}).select(pl.col("key").str.strip_suffix(".md"))["key"]
-    found.names = _joined(found.names, without_md(names))
-    found.keys = _joined(found.keys, bare_keys)
+    found.names = joined(found.names, without_md(names))
+    found.keys = joined(found.keys, bare_keys)
     return found, means_file
-
-
-def _joined(texts: pl.Series, others: pl.Series) -> pl.Series:
-    return pl.concat([texts.alias(""), others.alias("")], rechunk=True)
 
 
 def _is_loose(syntax: npt.NDArray[np.uint8]) -> Flags:

@@ -25,6 +25,7 @@ from vaultgraph.graph.texts import (
     Texts,
     columns_of,
     first_of,
+    joined,
     numbers_of,
     or_null,
     order_by,
@@ -276,14 +277,14 @@ def segments_about(numbering: Numbering, about: Mapping[str, pl.Series]) -> dict
     folder_count = int((space == "Folder").sum())
     concepts = np.flatnonzero((space == "Concept").to_numpy())
     columns = {
-        "id": [Segment(0, _joined(about["id"], media["path"], named["node_id"]))],
-        "title": [Segment(0, _joined(about["title"], media["title"], named["title"]))],
-        "path": [Segment(0, _joined(about["path"], media["path"], named["key"].head(folder_count)))],
+        "id": [Segment(0, joined(about["id"], media["path"], named["node_id"]))],
+        "title": [Segment(0, joined(about["title"], media["title"], named["title"]))],
+        "path": [Segment(0, joined(about["path"], media["path"], named["key"].head(folder_count)))],
         "file_path": [Segment(0, about["path"])],
         "concept_id": [Segment(0, about["id"])],
         "stem": [Segment(0, about["stem"])],
         "folder": [Segment(0, about["folder"])],
-        "size_bytes": [Segment(0, _joined(about["size_bytes"], media["size_bytes"]))],
+        "size_bytes": [Segment(0, joined(about["size_bytes"], media["size_bytes"]))],
         "mime": [Segment(after, media["mime"])],
     }
     if media["is_missing"].any():
@@ -296,10 +297,6 @@ def segments_about(numbering: Numbering, about: Mapping[str, pl.Series]) -> dict
         given = pl.Series([True]).new_from_index(0, len(concepts))
         columns.setdefault("_provisional", []).append(Segment(first, given))
     return {key: [segment for segment in segments if len(segment.series)] for key, segments in columns.items()}
-
-
-def _joined(*parts: pl.Series) -> pl.Series:
-    return pl.concat([part.alias("") for part in parts]).rechunk()
 
 
 def image_texts(links: LinkRows, titles: pl.Series, of_file: pl.Series, of_key: pl.DataFrame) -> pl.DataFrame:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from vaultgraph.graph.columns import Ids
+from vaultgraph.note.alone import kept
 
 NONE: Final = -1
 _FEW: Final = 64  # rows that are taken one by one: a column of them takes longer
@@ -127,6 +128,11 @@ def taken(values: pl.Series, rows: Ids) -> pl.Series:
     return values.rechunk()[rows_of(rows)]
 
 
+def joined(*parts: pl.Series) -> pl.Series:
+    """The values of all ``parts``, whatever they are called, as one piece without a name."""
+    return pl.concat([part.alias("") for part in parts], rechunk=True)
+
+
 def columns_of(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
     """Some columns. Like the two below, without polars' threads, whose start costs more than what they share out."""
     return pl.DataFrame([frame.get_column(name) for name in names])
@@ -142,8 +148,7 @@ def rows_where(frame: pl.DataFrame, flags: npt.NDArray[np.bool_]) -> pl.DataFram
     """The rows of ``frame`` with a flag."""
     if flags.all():
         return frame
-    are_kept = pl.Series(flags)
-    return pl.DataFrame([column.filter(are_kept) for column in frame.iter_columns()])
+    return kept(frame, pl.Series(flags))
 
 
 def or_null(numbers: Ids) -> pl.Series:
